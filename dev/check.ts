@@ -1,0 +1,26 @@
+// `npm run check`, the one gate: format and lint, types, then all tests (layer rules among them).
+
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const modules = join(root, "node_modules");
+const biome = join(modules, "@biomejs", "biome", "bin", "biome");
+const tsc = join(modules, "typescript", "bin", "tsc");
+
+const STEPS: [string, string[]][] = [
+  ["format and lint", [biome, "ci", "--error-on-warnings", "."]],
+  ["types of the core", [tsc, "-p", "src/shared"]],
+  ["types of the workers", [tsc, "-p", "."]],
+  ["types of the page", [tsc, "-p", "web"]],
+  ["types of the tools", [tsc, "-p", "dev"]],
+  ["tests", [join(import.meta.dirname, "test.ts")]],
+];
+
+for (const [name, args] of STEPS) {
+  const started = Date.now();
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  console.log(`${status === 0 ? "ok" : "FAILED"}  ${name} (${seconds} s)`);
+  if (status !== 0) process.exit(1);
+}

@@ -1,0 +1,83 @@
+// The service on this machine: the local runtime with real storage below one folder.
+
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "vite";
+import { unstable_startWorker as startWorker } from "wrangler";
+
+export interface ServiceOptions {
+  port: number;
+  /** Folder of the storage. */
+  directory: string;
+  /** Variables and secrets of the script. */
+  variables: Record<string, string>;
+}
+
+export interface Service {
+  url: string;
+  close(): Promise<void>;
+}
+
+const root = join(import.meta.dirname, "..");
+
+/** Starts the service and waits until it answers `/health`. Throws an `Error` with one clear line. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  await buildPage();
+  const bindings = Object.fromEntries(
+    Object.entries(options.variables).map(([name, value]) => [
+      name,
+      { type: "plain_text" as const, value },
+    ]),
+  );
+  const worker = await startWorker({
+    config: join(root, "wrangler.toml"),
+    bindings,
+    dev: {
+      server: { hostname: "127.0.0.1", port: options.port },
+      inspector: false,
+      liveReload: false,
+      watch: false,
+      persist: join(options.directory, "storage"),
+      logLevel: "warn",
+      registry: undefined,
+    },
+  });
+  await worker.ready;
+  const url = String(await worker.url).replace(/\/$/, "");
+  const health = await fetch(`${url}/health`);
+  if (!health.ok) {
+    await worker.dispose();
+    throw new Error(`The service does not work: ${await errorMessage(health)}`);
+  }
+  return { url, close: () => worker.dispose() };
+}
+
+async function errorMessage(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const error = typeof body === "object" && body && "error" in body ? body.error : undefined;
+  const known =
+    typeof error === "object" && error && "message" in error ? error.message : undefined;
+  return typeof known === "string" ? known : `it answers ${response.status}`;
+}
+
+/** Builds the page where it is missing or older than its sources. */
+export async function buildPage(): Promise<void> {
+  const page = join(root, "web", "dist", "index.html");
+  const built = existsSync(page) ? statSync(page).mtimeMs : 0;
+  if (built > newest(join(root, "web"))) return;
+  await build({
+    root: join(root, "web"),
+    configFile: join(root, "web", "vite.config.ts"),
+    logLevel: "error",
+  });
+}
+
+function newest(folder: string): number {
+  let time = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.name === "dist") continue;
+    const path = join(folder, entry.name);
+    time = Math.max(time, entry.isDirectory() ? newest(path) : statSync(path).mtimeMs);
+  }
+  return time;
+}

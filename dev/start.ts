@@ -1,0 +1,94 @@
+// `npm start`: the service with its page on this machine, and a model where no key is given.
+
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import type { Service } from "./service.ts";
+import { startService } from "./service.ts";
+import { signToken } from "./sign-token.ts";
+import { serveStandIn } from "./stand-in-model/serve.ts";
+import { createStandIn } from "./stand-in-model/stand-in.ts";
+import { authSecret, openState } from "./state.ts";
+
+/** Variables of the environment that reach the script. */
+const PASSED = [
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_BASE_URL",
+  "AUTH_AUDIENCE",
+  "AUTH_ISSUER",
+  "AUTH_JWKS_URL",
+  "MODEL",
+  "MODEL_IDLE_MS",
+  "RECALL_MODEL",
+  "REMOTE_MEMORY_DIR",
+];
+
+const open: { close(): Promise<void> }[] = [];
+let stopping = false;
+
+process.on("SIGINT", stop);
+process.on("SIGTERM", stop);
+// The launcher is gone: nobody would stop us any more.
+process.on("disconnect", stop);
+
+try {
+  const root = join(import.meta.dirname, "..");
+  const port = portOf(process.env.PORT);
+  const directory = openState(process.env, root);
+  const secret = authSecret(process.env, directory);
+  await refuseTakenPort(port);
+  const variables: Record<string, string> = { AUTH_SECRET: secret };
+  for (const name of PASSED) {
+    const value = process.env[name];
+    if (value) variables[name] = value;
+  }
+  if (!variables.ANTHROPIC_API_KEY) {
+    if (variables.ANTHROPIC_BASE_URL) {
+      throw new Error(
+        "ANTHROPIC_BASE_URL is set and ANTHROPIC_API_KEY is not: set both or neither",
+      );
+    }
+    const model = await serveStandIn(createStandIn({ chunkDelayMs: 5 }), { port: 0 });
+    open.push(model);
+    variables.ANTHROPIC_BASE_URL = model.url;
+    variables.ANTHROPIC_API_KEY = "stand-in";
+    console.log("No ANTHROPIC_API_KEY: a rule-based stand-in answers instead of a model.");
+  }
+  const service: Service = await startService({ port, directory, variables });
+  open.push(service);
+  const claims = { org: "dev", user: "dev", role: "admin", repos: ["*"] } as const;
+  const token = await signToken(secret, claims, process.env);
+  writeFileSync(join(directory, "dev-token"), token, { mode: 0o600 });
+  console.log(`Memdir is ready: ${service.url} token: ${token}`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+  await stop();
+}
+
+async function stop(): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  // A second Ctrl-C, or a close that hangs, must not keep the terminal.
+  setTimeout(() => process.exit(1), 5_000).unref();
+  for (const part of open.toReversed()) await part.close().catch(() => {});
+  process.exit(process.exitCode ?? 0);
+}
+
+function portOf(text: string | undefined): number {
+  if (!text) return 8787;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new Error(`PORT "${text}" is not a port: use a whole number from 0 to 65535`);
+}
+
+/** The runtime takes another port in silence where this one is taken; a client would not find it. */
+function refuseTakenPort(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", () =>
+      reject(new Error(`Port ${port} is in use: stop what uses it or set PORT to another one`)),
+    );
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve()));
+  });
+}

@@ -1,0 +1,51 @@
+// The folder in which a local service keeps everything: storage, the secret of its tokens, a ready
+// token for development.
+
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const SECRET_FILE = "auth-secret";
+
+/** The folder of `STATE_DIR`, made if it is missing. Throws an `Error` with one clear line. */
+export function openState(environment: NodeJS.ProcessEnv, root: string): string {
+  const directory = resolve(root, environment.STATE_DIR || ".state");
+  try {
+    mkdirSync(directory, { recursive: true });
+    if (!statSync(directory).isDirectory()) throw new Error("it is not a folder");
+    return directory;
+  } catch (error) {
+    throw new Error(
+      `Cannot use ${directory} for state: ${reason(error)}. Remove it or set STATE_DIR to another folder`,
+    );
+  }
+}
+
+/**
+ * The key that signs tokens: `AUTH_SECRET` from the environment, else the state's own, made at the
+ * first call. At least 32 characters.
+ */
+export function authSecret(environment: NodeJS.ProcessEnv, directory: string): string {
+  const given = environment.AUTH_SECRET;
+  if (given) return longEnough(given, "AUTH_SECRET");
+  const path = join(directory, SECRET_FILE);
+  try {
+    writeFileSync(path, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) {
+      throw new Error(`Cannot write ${path}: ${reason(error)}`);
+    }
+  }
+  return longEnough(readFileSync(path, "utf8").trim(), path);
+}
+
+function longEnough(secret: string, source: string): string {
+  if (secret.length >= 32) return secret;
+  throw new Error(
+    `${source} has ${secret.length} characters; a signing key needs 32 or more. Set a longer one or remove it`,
+  );
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,61 @@
+// `npm test`: everything, or what the arguments name. Ends with a line "N passed, N failed".
+
+import { spawn } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromiumPath } from "./chromium.ts";
+import { buildPage } from "./service.ts";
+
+const root = join(import.meta.dirname, "..");
+const report = join(tmpdir(), `memdir-test-${process.pid}.json`);
+
+if (!chromiumPath() && process.env.MEMDIR_CI) {
+  console.error("No Chromium: install it or set CHROMIUM_PATH; the page has to be tested here");
+  process.exit(1);
+}
+await buildPage();
+const code = await run(process.argv.slice(2));
+const counts = read();
+rmSync(report, { force: true });
+if (!chromiumPath()) {
+  console.log("The page was not tested: there is no Chromium (install it or set CHROMIUM_PATH)");
+}
+if (!counts || counts.passed + counts.failed === 0) {
+  console.error("No test ran");
+  process.exit(1);
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
+process.exit(code === 0 && counts.failed === 0 ? 0 : 1);
+
+function run(args: string[]): Promise<number> {
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  const child = spawn(
+    process.execPath,
+    [
+      vitest,
+      "run",
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+      ...args,
+    ],
+    { cwd: root, stdio: "inherit" },
+  );
+  process.on("disconnect", () => child.kill("SIGTERM"));
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  process.on("SIGINT", () => {});
+  return new Promise((resolve) => child.on("exit", (status) => resolve(status ?? 1)));
+}
+
+function read(): { passed: number; failed: number } | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(report, "utf8"));
+    if (typeof value !== "object" || value === null) return undefined;
+    const passed = "numPassedTests" in value ? Number(value.numPassedTests) : 0;
+    const failed = "numFailedTests" in value ? Number(value.numFailedTests) : 0;
+    return { passed, failed };
+  } catch {
+    return undefined;
+  }
+}

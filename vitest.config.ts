@@ -1,0 +1,51 @@
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+// Three places to run: what is pure on Node, what needs the platform inside workerd, and the whole
+// service from outside.
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "core",
+          include: [
+            "src/**/*.test.ts",
+            "workers/**/*.test.ts",
+            "dev/**/*.test.ts",
+            "web/src/**/*.test.ts",
+            "test/*.test.ts",
+          ],
+          exclude: ["**/*.workers.test.ts"],
+          environment: "node",
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              // Nothing here talks to the world; what tries is told so.
+              outboundService: () => new Response("no network in tests", { status: 599 }),
+            },
+          }),
+        ],
+        test: {
+          name: "workers",
+          include: ["src/platform/**/*.workers.test.ts", "workers/**/*.workers.test.ts"],
+          // One workerd for all files; each test uses names of its own.
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          environment: "node",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});

@@ -1,0 +1,101 @@
+// Every number of the system, with its unit in the name and its reason above it. Functions take
+// these as defaulted options, so that a test can shrink them.
+
+/** A memory file, in UTF-8 bytes. The team server's limit for one file; one limit on every path. */
+export const MEMORY_FILE_BYTES = 250_000;
+/** A workspace file, in bytes: a project's sources fit, a build artefact does not. */
+export const WORKSPACE_FILE_BYTES = 10_000_000;
+/** An R2 key, in UTF-8 bytes over the whole key. Source: R2 platform limits. */
+export const R2_KEY_BYTES = 1024;
+/** A path as a client or a model writes it, in UTF-8 bytes. */
+export const PATH_BYTES = 1024;
+
+/** Lines that Read returns when it is not told how many. */
+export const READ_LINES = 2000;
+/** What one Read returns at most, in UTF-8 bytes: a few percent of a context window. */
+export const READ_BYTES = 100_000;
+/** One line in a tool result, in characters; longer lines are cut and marked. */
+export const TOOL_LINE_CHARACTERS = 2000;
+/** Paths that one Glob returns. */
+export const GLOB_RESULTS = 500;
+/** Lines that one Grep returns. */
+export const GREP_RESULTS = 200;
+/** Files that one Grep opens; each costs a storage call, and an invocation has about 1,000. */
+export const GREP_FILES = 500;
+/** Bytes that one Grep reads in all: an object has 128 MB of memory. */
+export const GREP_TOTAL_BYTES = 20_000_000;
+/** A file larger than this is not searched by Grep, in bytes. */
+export const GREP_FILE_BYTES = 1_000_000;
+/** Storage calls in flight at once: Workers allow six open connections an invocation. */
+export const STORAGE_CONCURRENCY = 6;
+/** Entries that Glob and Grep look through below one folder. */
+export const WALK_ENTRIES = 10_000;
+
+/** The index in the prompt, in lines (spec section 2). */
+export const INDEX_LINES = 200;
+/** The index in the prompt, in UTF-8 bytes (spec section 2). */
+export const INDEX_BYTES = 25_000;
+
+/** A JSON request body, in bytes. */
+export const REQUEST_BODY_BYTES = 1_000_000;
+/** Nesting of a JSON request body: deeper input is an attack on recursive code, not a message. */
+export const REQUEST_BODY_DEPTH = 64;
+/** Events in one send. Source: `initial_events` of the official SDK. */
+export const EVENTS_PER_SEND = 50;
+/** An Idempotency-Key, in characters. */
+export const IDEMPOTENCY_KEY_CHARACTERS = 255;
+/** How long a key is remembered, in milliseconds: longer than any client keeps retrying. */
+export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
+/** Metadata pairs, key and value lengths in characters. Source: the official SDK. */
+export const METADATA_PAIRS = 16;
+export const METADATA_KEY_CHARACTERS = 64;
+export const METADATA_VALUE_CHARACTERS = 512;
+/** A session's title, in characters. */
+export const TITLE_CHARACTERS = 500;
+/** Entries on one page of a list: default and most. */
+export const PAGE_DEFAULT = 20;
+export const PAGE_MOST = 100;
+/** Events on one page: default and most. */
+export const EVENT_PAGE_DEFAULT = 100;
+export const EVENT_PAGE_MOST = 1000;
+
+/** A value in one SQLite row, in bytes: below the documented 2 MB of a Durable Object. */
+export const ROW_BYTES = 1_900_000;
+/** A model's answer, in UTF-8 bytes of JSON: it must fit one row. */
+export const ANSWER_BYTES = 1_500_000;
+/** Model calls in one turn. */
+export const TURN_ITERATIONS = 50;
+/** Tries of one model call before the turn gives up. */
+export const MODEL_ATTEMPTS = 5;
+/** First pause before a retry, in milliseconds; it doubles each time. */
+export const RETRY_FIRST_MS = 500;
+/** Longest pause of our own making, in milliseconds. A server's `retry-after` may ask for more. */
+export const RETRY_MOST_MS = 16_000;
+/** Up to this pause a turn waits in memory; a longer one is left to an alarm, in milliseconds. */
+export const WAIT_IN_MEMORY_MS = 5_000;
+/** Longest `retry-after` that is obeyed, in milliseconds; beyond it the turn ends with an error. */
+export const RETRY_AFTER_MOST_MS = 60 * 60 * 1000;
+/** Silence of the model's server after which a call counts as stalled, in milliseconds. */
+export const MODEL_IDLE_MS = 90_000;
+/** Answers in a row that the token limit may cut before the turn gives up. */
+export const CONTINUATIONS = 3;
+/** Output tokens asked of the model for one answer. */
+export const ANSWER_TOKENS = 32_000;
+/** The alarm looks after a running turn this often, in milliseconds. */
+export const WATCHDOG_MS = 5_000;
+/** Pause between two comments on a quiet event stream, in milliseconds: proxies cut at 30 s or more. */
+export const STREAM_PING_MS = 15_000;
+/** Events read at once for one subscriber. */
+export const STREAM_BATCH = 100;
+/** Wait for work in flight when a session is deleted, in milliseconds (spec section 4). */
+export const DRAIN_MS = 60_000;
+/** One segment of a path, in UTF-8 bytes: what ext4, APFS and NTFS still take, so a mount can too. */
+export const PATH_SEGMENT_BYTES = 255;
+/** A Glob or Grep pattern, in characters: real ones are short, and each one is compiled. */
+export const PATTERN_CHARACTERS = 1000;
+/** Tries of one R2 call that was refused for rate or failed in passing. */
+export const R2_ATTEMPTS = 4;
+/** Tries of one Edit whose file changes under it before the model is told. */
+export const EDIT_ATTEMPTS = 3;
+/** Files on one page of a workspace's list. */
+export const FILE_PAGE_MOST = 1000;

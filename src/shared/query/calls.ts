@@ -1,0 +1,115 @@
+// Running the tool calls of one answer: readers side by side, writers alone and in order.
+
+import type { Message, ToolResultBlock } from "./messages.ts";
+import type { CallState, LoopStep } from "./steps.ts";
+import type { ReadTool, Tool, ToolResult } from "./tool.ts";
+
+/** A read that is under way or done. */
+export type ToolCallRun = Promise<ToolResult>;
+
+/** Starts a read-only call; an abort turns it into a result, whatever the tool itself does. */
+export function startRead(tool: ReadTool, input: unknown, signal: AbortSignal): ToolCallRun {
+  return new Promise((resolve) => {
+    const stop = () => resolve(failed(INTERRUPTED));
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    tool
+      .run(input, signal)
+      .catch(() =>
+        failed(`${tool.name} failed unexpectedly. Try it once more, or go on without it`),
+      )
+      .then((result) => {
+        signal.removeEventListener("abort", stop);
+        resolve(result);
+      });
+  });
+}
+
+/**
+ * Runs what is left of these calls and returns the one message with all their results, in the order
+ * of the calls. `started` holds the reads that began while the model still spoke.
+ */
+export async function* runCalls(
+  states: readonly CallState[],
+  started: ReadonlyMap<string, ToolCallRun>,
+  tools: ReadonlyMap<string, Tool>,
+  signal: AbortSignal,
+): AsyncGenerator<LoopStep, Message> {
+  const results = new Map<string, ToolResult>();
+  const running = new Map<string, Promise<[string, ToolResult]>>();
+  const writers: CallState[] = [];
+
+  for (const state of states) {
+    const { id, name, input } = state.call;
+    const tool = tools.get(name);
+    if (state.result) results.set(id, state.result);
+    else if (state.malformed !== undefined)
+      running.set(id, named(id, badInput(name, state.malformed)));
+    else if (!tool) running.set(id, named(id, unknownTool(name, tools)));
+    else if (tool.kind === "write") writers.push(state);
+    else running.set(id, named(id, started.get(id) ?? startRead(tool, input, signal)));
+  }
+
+  while (running.size > 0) {
+    const [id, result] = await Promise.race(running.values());
+    running.delete(id);
+    results.set(id, result);
+    yield { type: "call_finished", callId: id, result };
+  }
+  for (const state of writers) {
+    const result = yield* runWriter(state, tools, signal);
+    results.set(state.call.id, result);
+    yield { type: "call_finished", callId: state.call.id, result };
+  }
+  return { role: "user", content: states.map((state) => resultBlock(state.call.id, results)) };
+}
+
+/** An interrupt stops a writer before its plan is on disk; behind that it is carried out and told. */
+async function* runWriter(
+  state: CallState,
+  tools: ReadonlyMap<string, Tool>,
+  signal: AbortSignal,
+): AsyncGenerator<LoopStep, ToolResult> {
+  const { id, name, input } = state.call;
+  const tool = tools.get(name);
+  if (tool?.kind !== "write") return failed(`${name} is not available`);
+  try {
+    if (state.plan !== undefined) return await tool.commit(state.plan, true);
+    if (signal.aborted) return failed(INTERRUPTED);
+    const planned = await tool.plan(input, signal);
+    if (planned.status === "refused") return planned.result;
+    if (signal.aborted) return failed(INTERRUPTED);
+    yield { type: "call_planned", callId: id, plan: planned.plan };
+    return await tool.commit(planned.plan, false);
+  } catch {
+    return failed(
+      `${name} failed unexpectedly, and its change may or may not be there. Look before you try again`,
+    );
+  }
+}
+
+const INTERRUPTED = "Interrupted by the user before it ran to its end; nothing was changed by it";
+
+function resultBlock(id: string, results: ReadonlyMap<string, ToolResult>): ToolResultBlock {
+  const result = results.get(id) ?? failed(INTERRUPTED);
+  const block: ToolResultBlock = { type: "tool_result", tool_use_id: id, content: result.content };
+  return result.isError ? { ...block, is_error: true } : block;
+}
+
+async function named(id: string, run: ToolCallRun | ToolResult): Promise<[string, ToolResult]> {
+  return [id, await run];
+}
+
+function badInput(name: string, reason: string): ToolResult {
+  return failed(
+    `The input of ${name} is not valid JSON (${reason}); it was not run. Call it again`,
+  );
+}
+
+function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult {
+  return failed(`There is no tool "${name}". There are: ${[...tools.keys()].join(", ")}`);
+}
+
+function failed(content: string): ToolResult {
+  return { content, isError: true, notes: [] };
+}

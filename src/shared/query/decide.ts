@@ -1,0 +1,124 @@
+import type { AssistantBlock, Message } from "./messages.ts";
+import type { Answer } from "./model.ts";
+import type { CallState, LoopOutcome, Problem } from "./steps.ts";
+
+export type Decision = {
+  /** What is kept of the answer; absent where nothing is. */
+  message: Message | undefined;
+  calls: CallState[];
+  problem?: Problem;
+} & (
+  | { next: "tools" }
+  | { next: "again" }
+  | { next: "continue"; continuation: Message }
+  | { next: "end"; outcome: LoopOutcome }
+);
+
+/**
+ * What follows from an answer. Tools run only where the model stopped in order to have them run:
+ * calls of an answer that ended otherwise are dropped, since each kept call must get a result.
+ */
+export function afterAnswer(answer: Answer, cuts: number, cutsMost: number): Decision {
+  const calls = callStates(answer);
+  const spoken = answer.content.filter((block) => block.type !== "tool_use");
+  const end = (outcome: LoopOutcome, problem?: Problem): Decision => ({
+    message: assistant(spoken),
+    calls: [],
+    ...(problem ? { problem } : {}),
+    next: "end",
+    outcome,
+  });
+
+  switch (answer.stopReason) {
+    case "tool_use": {
+      if (calls.length === 0) return end({ reason: "end_turn" });
+      const bad = calls.find((state) => state.malformed !== undefined);
+      return {
+        message: { role: "assistant", content: answer.content },
+        calls,
+        ...(bad ? { problem: malformed(bad) } : {}),
+        next: "tools",
+      };
+    }
+    case "end_turn":
+    case "stop_sequence":
+      return end({ reason: "end_turn" });
+    case "pause_turn":
+      return { message: assistant(spoken), calls: [], next: "again" };
+    case "max_tokens":
+      return cutAnswer(answer, spoken, cuts, cutsMost);
+    case "refusal":
+      // What was said before a refusal would be refused again with everything that follows it.
+      return { message: undefined, calls: [], next: "end", outcome: { reason: "refusal" } };
+    case "model_context_window_exceeded":
+      return end({ reason: "stopped" }, windowFull());
+    default:
+      return end({ reason: "stopped" }, unknownStop(answer.stopReason));
+  }
+}
+
+function cutAnswer(
+  answer: Answer,
+  spoken: AssistantBlock[],
+  cuts: number,
+  cutsMost: number,
+): Decision {
+  const goesOn = cuts < cutsMost;
+  const what = answer.cutCall
+    ? "The model's answer reached its output limit inside a tool call; the call was not run"
+    : "The model's answer reached its output limit";
+  const problem: Problem = {
+    kind: "output_limit",
+    message: `${what}. ${goesOn ? "It is asked to go on" : `It happened ${cuts + 1} times in this turn; ask for a smaller piece of work`}`,
+    goesOn,
+  };
+  const message = assistant(spoken);
+  if (!goesOn) return { message, calls: [], problem, next: "end", outcome: { reason: "stopped" } };
+  const advice = answer.cutCall
+    ? "Your answer reached the output limit inside a tool call, and the call was not run. Do the work in smaller pieces: several shorter calls instead of one long one."
+    : "Your answer reached the output limit. Go on exactly where it stopped, without repeating anything.";
+  const continuation: Message = {
+    role: "user",
+    content: [{ type: "text", text: `<system-reminder>${advice}</system-reminder>` }],
+  };
+  return { message, calls: [], problem, next: "continue", continuation };
+}
+
+function callStates(answer: Answer): CallState[] {
+  return answer.content.flatMap((block) => {
+    if (block.type !== "tool_use") return [];
+    const reason = answer.malformed[block.id];
+    return [reason === undefined ? { call: block } : { call: block, malformed: reason }];
+  });
+}
+
+/** An assistant message of these blocks, if any of them says something. */
+function assistant(blocks: AssistantBlock[]): Message | undefined {
+  const speaks = blocks.some((block) => block.type === "text");
+  return speaks ? { role: "assistant", content: blocks } : undefined;
+}
+
+function malformed(state: CallState): Problem {
+  return {
+    kind: "malformed_input",
+    message: `The model called ${state.call.name} with input that is not valid JSON; the call was not run, and the model is told`,
+    goesOn: true,
+  };
+}
+
+function windowFull(): Problem {
+  return {
+    kind: "context_window",
+    message:
+      "The conversation fills the model's context window. Start a new session to go on; what was saved to memory is known there",
+    goesOn: false,
+  };
+}
+
+function unknownStop(reason: string): Problem {
+  return {
+    kind: "unknown_stop",
+    message: `The model ended its answer for a reason that is not known here ("${reason.slice(0, 60)}"); no tool was run. Send the message again`,
+    goesOn: false,
+  };
+}

@@ -1,0 +1,164 @@
+// The query loop: one turn, from the user's message to the final answer.
+//
+// It owns the order of a turn and nothing else: no storage, no files, no memory, no clock. Its
+// caller writes each step to disk before it asks for the next one, so a step's effect never comes
+// before its record, and a turn that died is started again from `TurnState` as read from disk.
+
+import type { ToolCallRun } from "./calls.ts";
+import { runCalls, startRead } from "./calls.ts";
+import { afterAnswer } from "./decide.ts";
+import type { Message } from "./messages.ts";
+import type { Model, ModelEvent, ModelRequest } from "./model.ts";
+import type { NextTry, RetryLimits } from "./retry.ts";
+import { nextTry } from "./retry.ts";
+import type { LoopOutcome, LoopStep, TurnState } from "./steps.ts";
+import type { Tool } from "./tool.ts";
+
+export interface LoopPorts {
+  model: Model;
+  tools: ReadonlyMap<string, Tool>;
+  /** All of a request but its messages: the same bytes for the whole session. */
+  request: Omit<ModelRequest, "messages">;
+  hooks: LoopHooks;
+  /** Resolves after so many milliseconds, or at once when the signal aborts. */
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** A number from 0 to 1, for the jitter of pauses. */
+  random: () => number;
+  limits: LoopLimits;
+}
+
+export interface LoopLimits extends RetryLimits {
+  iterations: number;
+  continuations: number;
+}
+
+/** What the surroundings of a loop may add. None may throw; none changes what was already sent. */
+export interface LoopHooks {
+  /** Steps 1 to 7: the messages to send for this history. Without it: the history as it is. */
+  prepare?(messages: readonly Message[]): Promise<readonly Message[]>;
+  /** Step 9, after each answer; not awaited. */
+  sampled?(messages: readonly Message[]): void;
+  /** Step 11: messages that join the turn before its next model call. */
+  joining?(): Promise<Message[]>;
+  /** Step 12, once, when the answer is final. */
+  stopped?(messages: readonly Message[]): Promise<void>;
+}
+
+/**
+ * Runs one turn. Yields every step for its caller to record, returns why the turn ended. Aborting
+ * `signal` is the user's interrupt: the loop still gives every tool call a result before it ends.
+ */
+export async function* runLoop(
+  state: TurnState,
+  ports: LoopPorts,
+  signal: AbortSignal,
+): AsyncGenerator<LoopStep, LoopOutcome> {
+  const messages = [...state.messages];
+  let { iteration, attempt, continuations } = state;
+  let pending = state.pending;
+  let started = new Map<string, ToolCallRun>();
+
+  while (true) {
+    if (pending.length > 0) {
+      // Steps 8 (tools) and 10: a turn that is resumed in the middle of its tools starts here.
+      const results = yield* runCalls(pending, started, ports.tools, signal);
+      messages.push(results);
+      yield { type: "results", message: results };
+      pending = [];
+    }
+    if (signal.aborted) return yield* interrupted("");
+    // Step 11: nothing but results and what joins makes the turn go on.
+    for (const message of (await ports.hooks.joining?.()) ?? []) {
+      messages.push(message);
+      yield { type: "joined", message };
+    }
+    if (iteration >= ports.limits.iterations) {
+      return { reason: "iterations", limit: ports.limits.iterations };
+    }
+
+    // Steps 1 to 7: boundary, budgets, trimming, micro-compaction, collapse, compaction, refusal.
+    const sent = (await ports.hooks.prepare?.(messages)) ?? messages;
+
+    // Step 8: the model speaks; read-only tools start as soon as their input is complete.
+    yield { type: "request_started" };
+    const reads = new AbortController();
+    started = new Map();
+    let said = "";
+    const speech = ports.model.stream({ ...ports.request, messages: sent }, signal);
+    let event = await speech.next();
+    while (!event.done) {
+      if (event.value.type === "text") said += event.value.text;
+      begin(event.value, reads.signal);
+      yield { type: "preview", event: event.value };
+      event = await speech.next();
+    }
+    const heard = event.value;
+
+    if (heard.status === "failed") {
+      reads.abort();
+      if (signal.aborted || heard.kind === "aborted") return yield* interrupted(said);
+      const next = nextTry(heard, attempt, ports.limits, ports.random);
+      attempt += 1;
+      const outcome = outcomeOf(next);
+      yield {
+        type: "request_failed",
+        failure: heard,
+        attempt,
+        next,
+        ...(outcome ? { outcome } : {}),
+      };
+      if (outcome) return outcome;
+      await ports.sleep(next.action === "retry" ? next.ms : 0, signal);
+      continue;
+    }
+
+    attempt = 0;
+    iteration += 1;
+    const decision = afterAnswer(heard, continuations, ports.limits.continuations);
+    if (decision.next !== "tools") reads.abort();
+    if (decision.message) messages.push(decision.message);
+    if (decision.next === "continue") messages.push(decision.continuation);
+    yield {
+      type: "answered",
+      message: decision.message,
+      calls: decision.calls,
+      usage: heard.usage,
+      ...(decision.problem ? { problem: decision.problem } : {}),
+      ...(decision.next === "continue" ? { continuation: decision.continuation } : {}),
+      ...(decision.next === "end" ? { outcome: decision.outcome } : {}),
+    };
+
+    // Step 9.
+    ports.hooks.sampled?.(messages);
+
+    if (decision.next === "tools") pending = decision.calls;
+    if (decision.next === "continue") continuations += 1;
+    if (decision.next === "end") {
+      // Steps 12 and 13.
+      await ports.hooks.stopped?.(messages);
+      return decision.outcome;
+    }
+  }
+
+  function begin(event: ModelEvent, stop: AbortSignal): void {
+    if (event.type !== "call" || event.call.malformed !== undefined) return;
+    const tool = ports.tools.get(event.call.name);
+    if (tool?.kind !== "read") return;
+    started.set(event.call.id, startRead(tool, event.call.input, AbortSignal.any([signal, stop])));
+  }
+
+  async function* interrupted(said: string): AsyncGenerator<LoopStep, LoopOutcome> {
+    const outcome: LoopOutcome = { reason: "interrupted" };
+    const mark: Message = {
+      role: "user",
+      content: [{ type: "text", text: "[The user interrupted this turn.]" }],
+    };
+    yield { type: "interrupted", said, mark, outcome };
+    return outcome;
+  }
+}
+
+function outcomeOf(next: NextTry): LoopOutcome | undefined {
+  if (next.action === "give_up") return { reason: "failed" };
+  return next.action === "wait" ? { reason: "wait", ms: next.ms } : undefined;
+}

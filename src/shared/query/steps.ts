@@ -1,0 +1,83 @@
+import type { Message, ToolUseBlock } from "./messages.ts";
+import type { ModelEvent, ModelFailure, Usage } from "./model.ts";
+import type { NextTry } from "./retry.ts";
+import type { ToolResult } from "./tool.ts";
+
+/** One tool call of the last answer and how far it has come. */
+export interface CallState {
+  call: ToolUseBlock;
+  /** Why the input could not be parsed; such a call is answered, never run. */
+  malformed?: string;
+  /** On disk: what a writing tool is about to do. */
+  plan?: string;
+  /** On disk: what it did. */
+  result?: ToolResult;
+}
+
+/** A turn as it can be read from disk, at its start or in its middle. */
+export interface TurnState {
+  /** The history, ending with the turn's user message or with what followed it. */
+  messages: Message[];
+  /** The calls of the last answer, while their results are not yet a message. */
+  pending: CallState[];
+  /** Answers that the turn has had. */
+  iteration: number;
+  /** Failed tries of the model call that is due. */
+  attempt: number;
+  /** Answers that the token limit has cut in this turn. */
+  continuations: number;
+}
+
+/** Something that went wrong without ending the turn by itself; the client is told. */
+export interface Problem {
+  kind: "output_limit" | "malformed_input" | "unknown_stop" | "context_window";
+  message: string;
+  /** Whether the turn goes on by itself. */
+  goesOn: boolean;
+}
+
+/**
+ * What a loop yields. All but `preview` are recorded before the loop goes on, each whole: a step that
+ * ends the turn carries the outcome, so that a crash behind it cannot run the turn on.
+ */
+export type LoopStep =
+  | { type: "request_started" }
+  | { type: "preview"; event: ModelEvent }
+  | {
+      type: "request_failed";
+      failure: ModelFailure;
+      /** Failed tries of this call so far. */
+      attempt: number;
+      next: NextTry;
+      outcome?: LoopOutcome;
+    }
+  | AnsweredStep
+  | { type: "call_planned"; callId: string; plan: string }
+  | { type: "call_finished"; callId: string; result: ToolResult }
+  /** All results of one answer, as one message. */
+  | { type: "results"; message: Message }
+  | { type: "joined"; message: Message }
+  /** The user's interrupt, with what had been said until then. */
+  | { type: "interrupted"; said: string; mark: Message; outcome: LoopOutcome };
+
+export interface AnsweredStep {
+  type: "answered";
+  /** Absent where the answer had nothing worth keeping. */
+  message: Message | undefined;
+  calls: CallState[];
+  usage: Usage;
+  problem?: Problem;
+  /** Where the token limit cut the answer: what asks the model to go on. */
+  continuation?: Message;
+  outcome?: LoopOutcome;
+}
+
+/** Why a turn ended; `wait` is a pause: the turn is to be run again after so many milliseconds. */
+export type LoopOutcome =
+  | { reason: "end_turn" }
+  | { reason: "interrupted" }
+  | { reason: "refusal" }
+  | { reason: "stopped" }
+  | { reason: "failed" }
+  | { reason: "iterations"; limit: number }
+  | { reason: "wait"; ms: number };

@@ -1,0 +1,74 @@
+// MEMORY.md: the index of a memory directory, read once a session into the prompt.
+
+import { INDEX_BYTES, INDEX_LINES } from "../limits.ts";
+
+/** The name of the index within its directory. */
+export const INDEX_FILE = "MEMORY.md";
+
+export interface IndexCut {
+  /** What goes into the prompt, notice included; at most `bytes` long. */
+  text: string;
+  /** Which limit cut it, if one did. */
+  cutBy: "lines" | "bytes" | undefined;
+}
+
+/**
+ * The index as it goes into the prompt: at most so many lines, then at most so many UTF-8 bytes at a
+ * line's end. What was cut is said with real numbers, within the same limit of bytes. A first line
+ * that is too long by itself is cut between two characters, so that it is never all lost.
+ */
+export function cutIndex(
+  raw: string,
+  limits: { lines: number; bytes: number } = { lines: INDEX_LINES, bytes: INDEX_BYTES },
+): IndexCut {
+  const text = raw.toWellFormed().trimEnd();
+  const lines = text.split("\n");
+  const total = utf8Bytes(text);
+  const kept = lines.slice(0, limits.lines);
+  if (kept.length === lines.length && total <= limits.bytes) return { text, cutBy: undefined };
+
+  const size = `${lines.length} lines and ${total} bytes`;
+  const byLines = notice("lines", `${limits.lines} lines`, size, lines.length - kept.length);
+  if (utf8Bytes(kept.join("\n")) + utf8Bytes(byLines) <= limits.bytes) {
+    return { text: kept.join("\n") + byLines, cutBy: "lines" };
+  }
+  const longest = utf8Bytes(notice("bytes", `${limits.bytes} bytes`, size, lines.length));
+  const room = limits.bytes - longest;
+  let used = 0;
+  let count = 0;
+  for (const line of kept) {
+    const next = used + utf8Bytes(line) + (count > 0 ? 1 : 0);
+    if (next > room) break;
+    used = next;
+    count += 1;
+  }
+  const shown = count > 0 ? kept.slice(0, count).join("\n") : cutCharacters(kept[0] ?? "", room);
+  const hidden = lines.length - count;
+  return {
+    text: shown + notice("bytes", `${limits.bytes} bytes`, size, hidden),
+    cutBy: "bytes",
+  };
+}
+
+function notice(by: string, limit: string, size: string, hidden: number): string {
+  return (
+    `\n\n> Notice: this index has ${size}; the limit of ${limit} cut it, and ${hidden} lines are not ` +
+    `shown (${by}). Their files are still there. Shorten the index: one line of under 150 ` +
+    "characters a memory, and move details into the files."
+  );
+}
+
+function cutCharacters(text: string, bytes: number): string {
+  let used = 0;
+  let end = 0;
+  for (const character of text) {
+    used += utf8Bytes(character);
+    if (used > bytes) break;
+    end += character.length;
+  }
+  return text.slice(0, end);
+}
+
+function utf8Bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

@@ -1,0 +1,137 @@
+// The port to a model, over the official SDK: raw stream events, because a stream that stops
+// without `message_stop` looks like a complete one to the SDK's own readers; no retries here,
+// because ours are counted on disk; and a watchdog of our own, because the SDK's time limit ends
+// with the response's headers.
+
+import Anthropic, { APIConnectionError, APIError } from "@anthropic-ai/sdk";
+import type { FailureKind, Model, ModelFailure, ModelRequest } from "../shared/query/model.ts";
+import { collectAnswer } from "./anthropic-answer.ts";
+import { requestBody } from "./anthropic-request.ts";
+
+export interface AnthropicOptions {
+  apiKey: string;
+  /** Another server that speaks the Messages API; the official one where undefined. */
+  baseUrl: string | undefined;
+  /** Milliseconds of silence after which a call counts as stalled; headers included. */
+  idleMs: number;
+  /** JSON bytes of an answer. */
+  answerBytes: number;
+}
+
+/** A model behind the Messages API. Its failures are returned, never thrown. */
+export function createAnthropicModel(options: AnthropicOptions): Model {
+  return {
+    async *stream(request, signal) {
+      const watch = startWatch(options.idleMs);
+      const stop = AbortSignal.any([signal, watch.signal]);
+      const client = new Anthropic({
+        apiKey: options.apiKey,
+        ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
+        maxRetries: 0,
+        fetch: (input, init) => watchedFetch(input, init, watch.alive),
+      });
+      try {
+        const headers = {
+          "x-memdir-purpose": request.purpose,
+          "x-memdir-session": request.sessionId,
+        };
+        const events = await client.messages.create(requestBody(request), {
+          signal: stop,
+          headers,
+        });
+        return yield* collectAnswer(events, options.answerBytes);
+      } catch (error) {
+        if (signal.aborted) return failure("aborted", "The model call was stopped");
+        if (watch.signal.aborted) return stalled(request, options.idleMs);
+        return failureOf(error);
+      } finally {
+        watch.stop();
+        // Ends the connection where the reader left early; harmless after a proper end.
+        watch.cancel();
+      }
+    },
+  };
+}
+
+/** The first byte or header of a response, and each further one, restarts the watch. */
+async function watchedFetch(
+  input: string | URL | Request,
+  init: RequestInit | undefined,
+  alive: () => void,
+): Promise<Response> {
+  const response = await fetch(input, init);
+  alive();
+  if (!response.body) return response;
+  const seen = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      alive();
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body.pipeThrough(seen), response);
+}
+
+function startWatch(idleMs: number) {
+  const controller = new AbortController();
+  let timer = setTimeout(() => controller.abort(), idleMs);
+  return {
+    signal: controller.signal,
+    alive: () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => controller.abort(), idleMs);
+    },
+    stop: () => clearTimeout(timer),
+    cancel: () => controller.abort(),
+  };
+}
+
+function failureOf(error: unknown): ModelFailure {
+  if (error instanceof APIConnectionError) {
+    return failure("unreachable", "The model's server could not be reached");
+  }
+  if (!(error instanceof APIError)) {
+    return failure("cut", "The connection to the model broke off in the middle of an answer");
+  }
+  const retryAfterMs = retryAfter(error.headers);
+  const hint = retryAfterMs === undefined ? {} : { retryAfterMs };
+  const { status, type } = error;
+  if (status === 529 || type === "overloaded_error") {
+    return { ...failure("overloaded", "The model is overloaded"), ...hint };
+  }
+  if (status === 429) {
+    return { ...failure("rate_limited", "The model's rate limit is reached"), ...hint };
+  }
+  if (status === undefined || status >= 500 || status === 408) {
+    return { ...failure("server_error", `The model's server failed (${status ?? type})`), ...hint };
+  }
+  if (status === 400 && /prompt is too long/i.test(error.apiMessage ?? error.message)) {
+    return failure("too_long", "The conversation is longer than the model's context window");
+  }
+  if (status === 401 || status === 403) {
+    return failure(
+      "rejected",
+      `The model's server refused our credentials (${status}). Check ANTHROPIC_API_KEY`,
+    );
+  }
+  return failure("rejected", `The model's server refused the request (${status} ${type ?? ""})`);
+}
+
+/** `retry-after-ms`, else `retry-after` in seconds or as a date; milliseconds. */
+function retryAfter(headers: Headers | undefined): number | undefined {
+  const exact = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
+  if (exact >= 0) return exact;
+  const value = headers?.get("retry-after");
+  if (!value) return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : undefined;
+  const until = Date.parse(value) - Date.now();
+  return until > 0 ? until : undefined;
+}
+
+function stalled(request: ModelRequest, idleMs: number): ModelFailure {
+  return failure("stalled", `The model (${request.model}) said nothing for ${idleMs} ms`);
+}
+
+function failure(kind: FailureKind, message: string): ModelFailure {
+  return { status: "failed", kind, message };
+}

@@ -1,0 +1,74 @@
+import { createRemoteJWKSet, jwtVerify } from "jose";
+import * as z from "zod";
+
+/** Who is calling. Everything that is read or written is found through this, never through a body. */
+export interface Principal {
+  tenant: string;
+  user: string;
+  role: "member" | "admin";
+  /** Repositories whose team memory may be used; "*" is all of the tenant's. */
+  repos: string[];
+}
+
+export interface TokenRules {
+  /** HS256 key as UTF-8 text. */
+  secret: string | undefined;
+  jwksUrl: string | undefined;
+  issuer: string | undefined;
+  audience: string | undefined;
+}
+
+// An id becomes part of object names and storage keys: printable, well-formed and short.
+const id = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine((text) => text.isWellFormed() && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text));
+
+const claims = z.object({
+  org: id,
+  sub: id,
+  role: z.enum(["member", "admin"]).default("member"),
+  repos: z.array(z.string().min(1).max(256)).max(1000).default([]),
+});
+
+const keySets = new Map<string, ReturnType<typeof createRemoteJWKSet>>();
+
+/** The principal of a token, or undefined where it is missing, forged, expired or incomplete. */
+export async function principalOf(
+  headers: Headers,
+  rules: TokenRules,
+): Promise<Principal | undefined> {
+  const token = bearer(headers);
+  if (!token) return undefined;
+  try {
+    const options = {
+      requiredClaims: ["exp"],
+      ...(rules.issuer === undefined ? {} : { issuer: rules.issuer }),
+      ...(rules.audience === undefined ? {} : { audience: rules.audience }),
+    };
+    const { payload } = await verify(token, rules, options);
+    const { org, sub, role, repos } = claims.parse(payload);
+    return { tenant: org, user: sub, role, repos };
+  } catch {
+    return undefined;
+  }
+}
+
+async function verify(token: string, rules: TokenRules, options: object) {
+  if (rules.secret !== undefined) {
+    const key = new TextEncoder().encode(rules.secret);
+    return jwtVerify(token, key, { ...options, algorithms: ["HS256"] });
+  }
+  if (rules.jwksUrl === undefined) throw new Error("no key to check tokens with");
+  const keys = keySets.get(rules.jwksUrl) ?? createRemoteJWKSet(new URL(rules.jwksUrl));
+  keySets.set(rules.jwksUrl, keys);
+  const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
+  return jwtVerify(token, keys, { ...options, algorithms });
+}
+
+function bearer(headers: Headers): string | undefined {
+  const value = headers.get("authorization");
+  const match = value?.match(/^Bearer +(\S+)$/i);
+  return match?.[1] ?? headers.get("x-api-key") ?? undefined;
+}

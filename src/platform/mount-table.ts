@@ -1,0 +1,104 @@
+// The one table from a path and a principal to a store, its key and its rights. No other place
+// computes a key: whoever wants a file asks here.
+
+import { MemdirError } from "../shared/errors.ts";
+import type { Mount, Mounts } from "../shared/files/mounts.ts";
+import { createMounts } from "../shared/files/mounts.ts";
+import type { FileStore } from "../shared/files/store.ts";
+import { MEMORY_FILE_BYTES, WORKSPACE_FILE_BYTES } from "../shared/limits.ts";
+import type { MemoryPlace } from "../shared/settings/locate.ts";
+import type { Principal } from "./auth.ts";
+import { createR2Files } from "./r2-files.ts";
+import { encodeKeyPart } from "./r2-key.ts";
+
+/** A workspace that everybody of the tenant reads and writes has an id that begins like this. */
+const SHARED = "shared-";
+const WORKSPACE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+export type Owner = Pick<Principal, "tenant" | "user" | "role">;
+
+/** Whether a text can name a workspace: 1 to 64 letters, digits, dots, hyphens and underscores. */
+export function isWorkspaceId(text: string): boolean {
+  return WORKSPACE_ID.test(text);
+}
+
+/** What an agent of this principal sees: its project's workspace and its memory. */
+export function agentMounts(
+  bucket: R2Bucket,
+  owner: Owner,
+  workspace: string,
+  memory: MemoryPlace,
+): Mounts {
+  const mounts = [workspaceMount(bucket, owner, workspace)];
+  if (memory.enabled) mounts.push(memoryMount(bucket, owner, memory.directory, memory.slug));
+  return createMounts(mounts);
+}
+
+/** The workspace of this id as this principal may use it. The id must be one (`isWorkspaceId`). */
+export function workspaceMount(bucket: R2Bucket, owner: Owner, id: string): Mount {
+  const shared = id.startsWith(SHARED);
+  const prefix = shared
+    ? key("t", owner.tenant, "w", id)
+    : key("t", owner.tenant, "u", owner.user, "w", id);
+  const store = createR2Files(bucket, prefix);
+  return {
+    at: `/workspace/${id}`,
+    store: shared ? guardShared(store, owner.role) : store,
+    rights: "write",
+    maxFileBytes: WORKSPACE_FILE_BYTES,
+    label: `workspace ${id}`,
+  };
+}
+
+function memoryMount(bucket: R2Bucket, owner: Owner, directory: string, slug: string): Mount {
+  const prefix = key("t", owner.tenant, "u", owner.user, "memory", "projects", slug, "memory");
+  return {
+    at: directory,
+    store: createR2Files(bucket, prefix),
+    rights: "write",
+    maxFileBytes: MEMORY_FILE_BYTES,
+    label: "memory",
+  };
+}
+
+function key(...parts: string[]): string {
+  return `${parts.map(encodeKeyPart).join("/")}/`;
+}
+
+/**
+ * In a shared workspace only admins write what becomes instructions or settings for everybody, and
+ * what is meant for one person alone is not kept at all.
+ */
+function guardShared(store: FileStore, role: Owner["role"]): FileStore {
+  const check = (path: string) => {
+    if (
+      /(^|\/)CLAUDE\.local\.md$|^\.claude\/(settings\.local\.json$|agent-memory-local\/)/i.test(
+        path,
+      )
+    ) {
+      throw new MemdirError(
+        "forbidden",
+        `${path} is for one person and is not kept in a shared workspace. Use a workspace of your own`,
+        path,
+      );
+    }
+    if (role !== "admin" && /(^|\/)(CLAUDE\.md$|\.claude\/)/i.test(path)) {
+      throw new MemdirError(
+        "forbidden",
+        `${path} instructs everybody's agents in this shared workspace, so only an admin may change it`,
+        path,
+      );
+    }
+  };
+  return {
+    ...store,
+    async put(path, bytes, precondition) {
+      check(path);
+      return store.put(path, bytes, precondition);
+    },
+    async delete(path, precondition) {
+      check(path);
+      return store.delete(path, precondition);
+    },
+  };
+}

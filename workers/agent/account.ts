@@ -1,0 +1,149 @@
+// One user's account: a Durable Object that knows which sessions there are. What a session is like
+// is asked of the session itself, so the two cannot disagree.
+
+import { DurableObject } from "cloudflare:workers";
+import type { Reply } from "../../src/platform/reply.ts";
+import { replyWith } from "../../src/platform/reply.ts";
+import { MemdirError } from "../../src/shared/errors.ts";
+import { IDEMPOTENCY_MS } from "../../src/shared/limits.ts";
+import type { AgentEnv } from "../env.ts";
+import type { RequestKey } from "./idempotency.ts";
+import { newId } from "./ids.ts";
+
+export interface SessionRow {
+  id: string;
+  createdAt: number;
+}
+
+export interface SessionQuery {
+  limit: number;
+  order: "asc" | "desc";
+  /** The last row of the page before. */
+  after?: SessionRow;
+  /** Bounds in milliseconds, inclusive. */
+  from?: number;
+  to?: number;
+}
+
+/** A creation that has not been confirmed for this long is taken to have died, in milliseconds. */
+const CREATION_MS = 10 * 60 * 1000;
+
+export class Account extends DurableObject<AgentEnv> {
+  readonly #sql = this.ctx.storage.sql;
+
+  constructor(ctx: DurableObjectState, env: AgentEnv) {
+    super(ctx, env);
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS sessions (
+         id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, ready INTEGER NOT NULL)`,
+    );
+    this.#sql.exec("CREATE INDEX IF NOT EXISTS sessions_by_time ON sessions (created_at, id)");
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS keys (
+         key TEXT PRIMARY KEY, hash TEXT NOT NULL, session TEXT NOT NULL, created_at INTEGER NOT NULL)`,
+    );
+  }
+
+  /**
+   * The id of a session to be made. The same key with the same body gives the same id, so that a
+   * request which died before its effect is finished by the next one. A key whose session was
+   * deleted since is a `conflict`: it does not come back.
+   */
+  reserve(request: RequestKey | undefined, now: number): Promise<Reply<SessionRow>> {
+    return replyWith(() =>
+      this.ctx.storage.transactionSync(() => {
+        this.#sql.exec("DELETE FROM keys WHERE created_at < ?", now - IDEMPOTENCY_MS);
+        const row: SessionRow = { id: newId("sesn"), createdAt: now };
+        if (request) {
+          const earlier = this.#earlier(request);
+          if (earlier) return earlier;
+          this.#sql.exec(
+            "INSERT INTO keys (key, hash, session, created_at) VALUES (?, ?, ?, ?)",
+            request.key,
+            request.hash,
+            row.id,
+            now,
+          );
+        }
+        this.#sql.exec(
+          "INSERT INTO sessions (id, created_at, ready) VALUES (?, ?, 0)",
+          row.id,
+          now,
+        );
+        return row;
+      }),
+    );
+  }
+
+  /** The session exists now: it is listed. */
+  ready(id: string): void {
+    this.#sql.exec("UPDATE sessions SET ready = 1 WHERE id = ?", id);
+  }
+
+  remove(id: string): void {
+    this.#sql.exec("DELETE FROM sessions WHERE id = ?", id);
+  }
+
+  list(query: SessionQuery): SessionRow[] {
+    const descending = query.order === "desc";
+    const where = ["ready = 1"];
+    const values: (string | number)[] = [];
+    if (query.from !== undefined) {
+      where.push("created_at >= ?");
+      values.push(query.from);
+    }
+    if (query.to !== undefined) {
+      where.push("created_at <= ?");
+      values.push(query.to);
+    }
+    if (query.after) {
+      where.push(`(created_at, id) ${descending ? "<" : ">"} (?, ?)`);
+      values.push(query.after.createdAt, query.after.id);
+    }
+    const order = descending ? "DESC" : "ASC";
+    return this.#sql
+      .exec<{ id: string; created_at: number }>(
+        `SELECT id, created_at FROM sessions WHERE ${where.join(" AND ")}
+         ORDER BY created_at ${order}, id ${order} LIMIT ?`,
+        ...values,
+        query.limit,
+      )
+      .toArray()
+      .map(({ id, created_at }) => ({ id, createdAt: created_at }));
+  }
+
+  /** Creations that died on the way; whoever asks clears what they left and removes them. */
+  abandoned(now: number): string[] {
+    return this.#sql
+      .exec<{ id: string }>(
+        "SELECT id FROM sessions WHERE ready = 0 AND created_at < ? LIMIT 10",
+        now - CREATION_MS,
+      )
+      .toArray()
+      .map((row) => row.id);
+  }
+
+  #earlier(request: RequestKey): SessionRow | undefined {
+    const [row] = this.#sql
+      .exec<{ hash: string; session: string; created_at: number; alive: number }>(
+        `SELECT hash, session, keys.created_at AS created_at, sessions.id IS NOT NULL AS alive
+         FROM keys LEFT JOIN sessions ON sessions.id = keys.session WHERE key = ?`,
+        request.key,
+      )
+      .toArray();
+    if (!row) return undefined;
+    if (row.hash !== request.hash) {
+      throw new MemdirError(
+        "conflict",
+        "This Idempotency-Key was used with another body. Use a new key for a new request",
+      );
+    }
+    if (row.alive === 0) {
+      throw new MemdirError(
+        "conflict",
+        "The session that this Idempotency-Key made was deleted. Use a new key for a new session",
+      );
+    }
+    return { id: row.session, createdAt: row.created_at };
+  }
+}

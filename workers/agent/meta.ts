@@ -1,0 +1,37 @@
+// What is known of a session beside its conversation.
+
+import * as z from "zod";
+
+const schema = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  user: z.string(),
+  role: z.enum(["member", "admin"]),
+  environmentId: z.string(),
+  projectRoot: z.string(),
+  model: z.string(),
+  /** Replaces the agent's own words at the head of the system prompt. */
+  system: z.string().nullable(),
+  title: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  archivedAt: z.number().nullable(),
+  /** Set when DELETE was acknowledged to have begun: nothing new is taken, the rest is cleared. */
+  deleting: z.boolean(),
+  /** Milliseconds spent running turns that have ended. */
+  activeMs: z.number(),
+});
+
+export type Meta = z.infer<typeof schema>;
+
+/** The session's row; it must exist. */
+export function readMeta(sql: SqlStorage): Meta {
+  const { body } = sql.exec<{ body: string }>("SELECT body FROM meta").one();
+  return schema.parse(JSON.parse(body));
+}
+
+/** Replaces the session's row. */
+export function writeMeta(sql: SqlStorage, meta: Meta): void {
+  sql.exec("INSERT OR REPLACE INTO meta (id, body) VALUES (1, ?)", JSON.stringify(meta));
+}

@@ -1,0 +1,208 @@
+// From a step of the loop to rows and events. Each step is one transaction: either all of it is on
+// disk, or the step has not happened.
+
+import type { AssistantBlock } from "../../src/shared/query/messages.ts";
+import type { FailureKind, ModelFailure, Usage } from "../../src/shared/query/model.ts";
+import { NO_USAGE } from "../../src/shared/query/model.ts";
+import type { AnsweredStep, LoopStep, Problem } from "../../src/shared/query/steps.ts";
+import { addCall, dropCalls, finishCall, noteSeen, planCall } from "./calls.ts";
+import { appendEvent } from "./events.ts";
+import { newId } from "./ids.ts";
+import type { Preview } from "./preview.ts";
+import { appendMessage } from "./transcript.ts";
+import type { Turn } from "./turns.ts";
+import { changeTurn, turnByNumber } from "./turns.ts";
+import { addUsage } from "./usage.ts";
+
+export interface Recording {
+  sql: SqlStorage;
+  turn: number;
+  turnId: string;
+  model: string;
+  /** Ids that previews have announced for the answer that is being given. */
+  preview: Preview;
+  now: number;
+}
+
+/** Writes one step. To be called within a transaction. */
+export function recordStep(to: Recording, step: Exclude<LoopStep, { type: "preview" }>): void {
+  const { sql, turn } = to;
+  switch (step.type) {
+    case "request_started": {
+      const span = event(to, { type: "span.model_request_start" });
+      changeTurn(sql, turn, { span });
+      return;
+    }
+    case "request_failed":
+      endSpan(to, undefined);
+      event(to, { type: "session.error", error: failureError(step.failure, step.outcome?.reason) });
+      changeTurn(sql, turn, {
+        attempt: step.attempt,
+        ...(step.next.action === "wait" ? { resumeAt: to.now + step.next.ms } : {}),
+        ...(step.outcome?.reason === "failed" ? { outcome: step.outcome } : {}),
+      });
+      return;
+    case "answered":
+      recordAnswer(to, step);
+      return;
+    case "call_planned":
+      planCall(sql, turn, step.callId, step.plan);
+      return;
+    case "call_finished": {
+      const { content, isError, notes } = step.result;
+      const toolUse = finishCall(sql, turn, step.callId, step.result);
+      noteSeen(sql, notes);
+      event(to, {
+        type: "agent.tool_result",
+        tool_use_id: toolUse,
+        content: [{ type: "text", text: content }],
+        is_error: isError,
+      });
+      return;
+    }
+    case "results":
+      appendMessage(sql, turn, step.message);
+      dropCalls(sql, turn);
+      return;
+    case "joined":
+      appendMessage(sql, turn, step.message);
+      return;
+    case "interrupted":
+      if (step.said.trim() !== "") {
+        const text: AssistantBlock = { type: "text", text: step.said };
+        appendMessage(sql, turn, { role: "assistant", content: [text] });
+        messageEvent(to, [text]);
+      }
+      endSpan(to, undefined);
+      appendMessage(sql, turn, step.mark);
+      changeTurn(sql, turn, { outcome: step.outcome });
+      return;
+  }
+}
+
+/** Closes the request that a crash left open. */
+export function closeSpan(to: Recording): void {
+  endSpan(to, undefined);
+}
+
+/** The `session.error` of a turn that ended by something that nobody foresaw. */
+export function unexpectedError(to: Recording): void {
+  event(to, {
+    type: "session.error",
+    error: sessionError(
+      "unknown_error",
+      "The turn failed unexpectedly. Send the message again",
+      true,
+    ),
+  });
+}
+
+/** The `session.error` of a turn that reached its number of model calls. */
+export function iterationsError(to: Recording, limit: number): void {
+  event(to, {
+    type: "session.error",
+    error: sessionError(
+      "tool_use_limit_reached_error",
+      `The turn reached its limit of ${limit} model calls. Send another message to let it go on`,
+      true,
+    ),
+  });
+}
+
+/** The `session.error` of a refusal. */
+export function refusalError(to: Recording): void {
+  event(to, {
+    type: "session.error",
+    error: sessionError(
+      "model_request_failed_error",
+      "The model refused to answer this message. Word it differently or go on with something else",
+      true,
+    ),
+  });
+}
+
+function recordAnswer(to: Recording, step: AnsweredStep): void {
+  const { sql, turn } = to;
+  const blocks = step.message?.role === "assistant" ? step.message.content : [];
+  if (blocks.some((block) => block.type === "thinking" || block.type === "redacted_thinking")) {
+    const id = to.preview.thinkingId();
+    event(to, { type: "agent.thinking", ...(id === undefined ? {} : { id }) });
+  }
+  messageEvent(to, blocks);
+  for (const state of step.calls) {
+    const id = newId("sevt");
+    event(to, {
+      type: "agent.tool_use",
+      id,
+      name: state.call.name,
+      input: state.call.input,
+      evaluated_permission: "allow",
+    });
+    addCall(sql, turn, id, state);
+  }
+  if (step.message) appendMessage(sql, turn, step.message);
+  if (step.continuation) appendMessage(sql, turn, step.continuation);
+  endSpan(to, step.usage);
+  addUsage(sql, "main", to.model, step.usage);
+  if (step.problem) event(to, { type: "session.error", error: problemError(step.problem) });
+  const before = turnByNumber(sql, turn);
+  changeTurn(sql, turn, {
+    iteration: before.iteration + 1,
+    attempt: 0,
+    continuations: before.continuations + (step.continuation ? 1 : 0),
+    ...(step.outcome ? { outcome: step.outcome } : {}),
+  });
+}
+
+function messageEvent(to: Recording, blocks: readonly AssistantBlock[]): void {
+  const content = blocks.filter((block) => block.type === "text");
+  if (content.length === 0) return;
+  const id = to.preview.messageId();
+  event(to, { type: "agent.message", content, ...(id === undefined ? {} : { id }) });
+}
+
+function endSpan(to: Recording, usage: Usage | undefined): void {
+  const { span }: Turn = turnByNumber(to.sql, to.turn);
+  if (span === undefined) return;
+  const { input, cacheRead, cacheCreation, output } = usage ?? NO_USAGE;
+  event(to, {
+    type: "span.model_request_end",
+    model_request_start_id: span,
+    is_error: usage === undefined,
+    model_usage: {
+      input_tokens: input,
+      cache_read_input_tokens: cacheRead,
+      cache_creation_input_tokens: cacheCreation,
+      output_tokens: output,
+    },
+  });
+  changeTurn(to.sql, to.turn, { span: undefined });
+}
+
+function event(to: Recording, draft: { type: string; id?: string; [field: string]: unknown }) {
+  return appendEvent(to.sql, { ...draft, turn_id: to.turnId }, to.now).id;
+}
+
+function failureError(failure: ModelFailure, outcome: string | undefined) {
+  const over = outcome === "failed";
+  const next = over ? "Send a message to try again" : "It is tried again by itself";
+  return sessionError(errorType(failure.kind), `${failure.message}. ${next}`, over);
+}
+
+function problemError(problem: Problem) {
+  const type =
+    problem.kind === "output_limit" || problem.kind === "context_window"
+      ? "model_request_failed_error"
+      : "unknown_error";
+  return sessionError(type, problem.message, !problem.goesOn);
+}
+
+function sessionError(type: string, message: string, over: boolean) {
+  return { type, message, retry_status: { type: over ? "exhausted" : "retrying" } };
+}
+
+function errorType(kind: FailureKind): string {
+  if (kind === "overloaded") return "model_overloaded_error";
+  if (kind === "rate_limited") return "model_rate_limited_error";
+  return "model_request_failed_error";
+}

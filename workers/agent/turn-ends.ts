@@ -1,0 +1,133 @@
+import * as z from "zod";
+import type { Message } from "../../src/shared/query/messages.ts";
+import type { LoopOutcome } from "../../src/shared/query/steps.ts";
+import { dropCalls } from "./calls.ts";
+import { appendEvent } from "./events.ts";
+import { readMeta, writeMeta } from "./meta.ts";
+import { createPreview } from "./preview.ts";
+import { closeSpan, iterationsError, refusalError, unexpectedError } from "./record-step.ts";
+import { appendMessage } from "./transcript.ts";
+import type { Turn } from "./turns.ts";
+import { changeTurn, turnByNumber, waitingTurns } from "./turns.ts";
+import { usageSnapshot } from "./usage.ts";
+
+const content = z.array(z.object({ type: z.literal("text"), text: z.string() }));
+
+/**
+ * Begins a turn, or goes on with one: its message joins the transcript the first time only. Within a
+ * transaction.
+ */
+export function startTurn(sql: SqlStorage, turn: Turn, now: number): void {
+  const resting = turn.resumeAt !== undefined;
+  if (turn.status === "waiting") {
+    const message: Message = { role: "user", content: content.parse(JSON.parse(turn.content)) };
+    appendMessage(sql, turn.n, message);
+  }
+  if (resting || (turn.status === "waiting" && !followsAnother(sql, turn))) {
+    appendEvent(sql, { type: "session.status_running", turn_id: turn.eventId }, now);
+  }
+  changeTurn(sql, turn.n, {
+    status: "running",
+    resumeAt: undefined,
+    startedAt: turn.startedAt ?? now,
+  });
+}
+
+/**
+ * Ends a turn, or pauses it where the outcome is `wait`; an undefined outcome is a defect of ours.
+ * The session is idle when nothing waits behind it. Within a transaction.
+ */
+export function finishTurn(
+  sql: SqlStorage,
+  n: number,
+  outcome: LoopOutcome | undefined,
+  now: number,
+): void {
+  const turn = turnByNumber(sql, n);
+  const meta = readMeta(sql);
+  const to = {
+    sql,
+    turn: n,
+    turnId: turn.eventId,
+    model: meta.model,
+    preview: createPreview(),
+    now,
+  };
+  if (outcome?.reason === "wait") {
+    changeTurn(sql, n, { resumeAt: turn.resumeAt ?? now + outcome.ms });
+    appendEvent(sql, { type: "session.status_rescheduled", turn_id: turn.eventId }, now);
+    return;
+  }
+  closeSpan(to);
+  if (!outcome) {
+    closeCalls(sql, turn);
+    unexpectedError(to);
+  }
+  if (outcome?.reason === "iterations") iterationsError(to, outcome.limit);
+  if (outcome?.reason === "refusal") refusalError(to);
+
+  changeTurn(sql, n, { status: "done", outcome: outcome ?? { reason: "stopped" } });
+  const activeMs = meta.activeMs + (turn.startedAt === undefined ? 0 : now - turn.startedAt);
+  writeMeta(sql, { ...meta, activeMs, updatedAt: now });
+  appendEvent(
+    sql,
+    { type: "session.usage", turn_id: turn.eventId, usage: usageSnapshot(sql), budget: null },
+    now,
+  );
+  if (waitingTurns(sql) > 0) return;
+  appendEvent(
+    sql,
+    {
+      type: "session.status_idle",
+      turn_id: turn.eventId,
+      stop_reason: { type: stopReason(outcome) },
+      stop_details: null,
+    },
+    now,
+  );
+}
+
+/** A defect in the middle of tool calls: each gets a result, so that the next request is valid. */
+function closeCalls(sql: SqlStorage, turn: Turn): void {
+  const rows = sql
+    .exec<{ id: string }>("SELECT id FROM calls WHERE turn = ? ORDER BY n", turn.n)
+    .toArray();
+  if (rows.length === 0) return;
+  appendMessage(sql, turn.n, {
+    role: "user",
+    content: rows.map(({ id }) => ({
+      type: "tool_result",
+      tool_use_id: id,
+      content: "The turn failed before this call was done. Look before you try it again.",
+      is_error: true,
+    })),
+  });
+  dropCalls(sql, turn.n);
+}
+
+function followsAnother(sql: SqlStorage, turn: Turn): boolean {
+  // The session stays "running" from one queued turn to the next.
+  const [row] = sql
+    .exec<{ type: string }>(
+      `SELECT type FROM events WHERE type IN ('session.status_running', 'session.status_idle',
+         'session.status_rescheduled') ORDER BY seq DESC LIMIT 1`,
+    )
+    .toArray();
+  return row?.type === "session.status_running" && turn.n > 1;
+}
+
+function stopReason(outcome: LoopOutcome | undefined): string {
+  switch (outcome?.reason) {
+    case "end_turn":
+    case "interrupted":
+      return "end_turn";
+    case "refusal":
+      return "refusal";
+    case "failed":
+    case "stopped":
+    case "iterations":
+    case "wait":
+    case undefined:
+      return "retries_exhausted";
+  }
+}

@@ -1,0 +1,55 @@
+// The merge: one script of three workers that do not know each other.
+
+import { createEdge, errorResponse } from "../src/platform/edge.ts";
+import { errorName, log } from "../src/platform/log.ts";
+import { MemdirError } from "../src/shared/errors.ts";
+import { eventRoutes } from "./agent/routes-events.ts";
+import { sessionRoutes } from "./agent/routes-sessions.ts";
+import { onSchedule, onWork } from "./dream/background.ts";
+import type { Env } from "./env.ts";
+import { variablesOf } from "./env.ts";
+import { workspaceRoutes } from "./sync/routes-workspaces.ts";
+
+export { Account } from "./agent/account.ts";
+export { Session } from "./agent/session.ts";
+
+const api = createEdge<Env>((env) => {
+  const variables = variablesOf(env);
+  return {
+    secret: variables.AUTH_SECRET,
+    jwksUrl: variables.AUTH_JWKS_URL,
+    issuer: variables.AUTH_ISSUER,
+    audience: variables.AUTH_AUDIENCE,
+  };
+});
+api.route("/", sessionRoutes());
+api.route("/", eventRoutes());
+api.route("/", workspaceRoutes());
+
+export default {
+  async fetch(request, env, ctx) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/health" && request.method === "GET") return health(env);
+    return api.fetch(request, env, ctx);
+  },
+  queue: onWork,
+  scheduled: onSchedule,
+} satisfies ExportedHandler<Env>;
+
+/** 200 when the service can work; else 503 with the variable that is wrong, never its value. */
+function health(env: Env): Response {
+  try {
+    const variables = variablesOf(env);
+    if (variables.AUTH_SECRET === undefined && variables.AUTH_JWKS_URL === undefined) {
+      throw new MemdirError("internal", "Neither AUTH_SECRET nor AUTH_JWKS_URL is set");
+    }
+    if (variables.ANTHROPIC_API_KEY === undefined) {
+      throw new MemdirError("internal", "ANTHROPIC_API_KEY is not set");
+    }
+    return Response.json({ status: "ok" });
+  } catch (error) {
+    log("health.failed", { error: errorName(error) });
+    const message = error instanceof MemdirError ? error.message : "The service cannot work";
+    return errorResponse("unavailable", message, "req_health");
+  }
+}

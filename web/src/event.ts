@@ -1,0 +1,105 @@
+import { asList, asNumber, asObject, asText, type Json } from "./json.ts";
+
+export type Usage = { input: number; cacheRead: number; cacheWrite: number; output: number };
+
+/** What the page distinguishes; `other` is everything it only mentions. */
+export type SessionEvent = { id: string; seq: number } & (
+  | { kind: "user-message"; blocks: string[] }
+  | { kind: "agent-message"; blocks: string[] }
+  | { kind: "tool-use"; name: string; input: Json }
+  | { kind: "tool-result"; toolUseId: string; text: string; failed: boolean }
+  | { kind: "running" }
+  | { kind: "rescheduled" }
+  | { kind: "idle"; reason: string }
+  | { kind: "error"; message: string; retry: string }
+  | { kind: "request-end"; usage: Usage }
+  | { kind: "deleted" }
+  | { kind: "silent" }
+  | { kind: "other"; type: string; detail: string }
+);
+
+/** Never stored and never numbered: a preview of the message with that id. */
+export type Preview =
+  | { kind: "start"; id: string; type: string }
+  | { kind: "delta"; id: string; index: number; text: string };
+
+export function parsePreview(value: unknown): Preview | undefined {
+  const body = asObject(value);
+  if (body.type === "event_start") {
+    const event = asObject(body.event);
+    return { kind: "start", id: asText(event.id), type: asText(event.type) };
+  }
+  if (body.type !== "event_delta") return undefined;
+  const delta = asObject(body.delta);
+  const text = asText(asObject(delta.content).text);
+  return { kind: "delta", id: asText(body.event_id), index: asNumber(delta.index), text };
+}
+
+/** Reads a stored event; `seq` is the stream's id where the body has none. */
+export function parseEvent(value: unknown, streamId = ""): SessionEvent {
+  const body = asObject(value);
+  const seq = asNumber(body.seq) || asNumber(Number(streamId));
+  const base = { id: asText(body.id), seq };
+  const type = asText(body.type, "unknown");
+  switch (type) {
+    case "user.message":
+      return { ...base, kind: "user-message", blocks: readBlocks(body.content) };
+    case "agent.message":
+      return { ...base, kind: "agent-message", blocks: readBlocks(body.content) };
+    case "agent.tool_use":
+    case "agent.custom_tool_use":
+      return { ...base, kind: "tool-use", name: asText(body.name), input: asObject(body.input) };
+    case "agent.tool_result":
+    case "user.custom_tool_result":
+    case "user.tool_result": {
+      const toolUseId = asText(body.tool_use_id) || asText(body.custom_tool_use_id);
+      const text = readBlocks(body.content).join("\n");
+      return { ...base, kind: "tool-result", toolUseId, text, failed: body.is_error === true };
+    }
+    case "session.status_running":
+      return { ...base, kind: "running" };
+    case "session.status_rescheduled":
+      return { ...base, kind: "rescheduled" };
+    case "session.status_idle":
+      return { ...base, kind: "idle", reason: asText(asObject(body.stop_reason).type) };
+    case "session.error": {
+      const error = asObject(body.error);
+      const retry = asText(asObject(error.retry_status).type);
+      const message = asText(error.message) || asText(error.type, "Unknown error");
+      return { ...base, kind: "error", message, retry };
+    }
+    case "span.model_request_end":
+      return { ...base, kind: "request-end", usage: readUsage(asObject(body.model_usage)) };
+    case "session.deleted":
+      return { ...base, kind: "deleted" };
+    case "span.model_request_start":
+    case "session.usage":
+      return { ...base, kind: "silent" };
+    default:
+      return { ...base, kind: "other", type, detail: readDetail(body) };
+  }
+}
+
+function readBlocks(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  return asList(content).map((item) => {
+    const block = asObject(item);
+    return block.type === "text" ? asText(block.text) : `[${asText(block.type, "block")}]`;
+  });
+}
+
+function readUsage(body: Json): Usage {
+  return {
+    input: asNumber(body.input_tokens),
+    cacheRead: asNumber(body.cache_read_input_tokens),
+    cacheWrite: asNumber(body.cache_creation_input_tokens),
+    output: asNumber(body.output_tokens),
+  };
+}
+
+/** The paths or the reason that a memory event names. */
+function readDetail(body: Json): string {
+  const named = [...asList(body.selected), ...asList(body.memories)];
+  const paths = named.map((item) => asText(asObject(item).path)).filter((path) => path !== "");
+  return paths.join(", ") || asText(body.reason);
+}

@@ -1,0 +1,40 @@
+import type { Api } from "./api.ts";
+import { parseEvent, type SessionEvent } from "./event.ts";
+import { asList, asObject, asText } from "./json.ts";
+
+type ClientEvent =
+  | { type: "user.message"; content: { type: "text"; text: string }[] }
+  | { type: "user.interrupt" };
+
+const PAGE_SIZE = 100;
+
+export function eventsPath(sessionId: string): string {
+  return `/v1/sessions/${encodeURIComponent(sessionId)}/events`;
+}
+
+/** Sends one event; the same key twice is one event. Answers with the id it was stored under. */
+export async function sendEvent(api: Api, sessionId: string, event: ClientEvent, key: string) {
+  const response = await api(eventsPath(sessionId), {
+    method: "POST",
+    headers: { "idempotency-key": key },
+    json: { events: [event] },
+  });
+  return asText(asObject(asList(asObject(await response.json()).data)[0]).id);
+}
+
+/** Every stored event from the first one, page by page. */
+export async function* listEvents(
+  api: Api,
+  sessionId: string,
+  signal: AbortSignal,
+): AsyncGenerator<SessionEvent> {
+  let page = "";
+  do {
+    const query = new URLSearchParams({ limit: String(PAGE_SIZE), order: "asc" });
+    if (page) query.set("page", page);
+    const response = await api(`${eventsPath(sessionId)}?${query}`, { signal });
+    const body = asObject(await response.json());
+    for (const item of asList(body.data)) yield parseEvent(item);
+    page = asText(body.next_page);
+  } while (page);
+}

@@ -1,0 +1,148 @@
+import { type Api, explain } from "./api.ts";
+import type { Composer } from "./composer.ts";
+import { createConversation } from "./conversation.ts";
+import { need } from "./element.ts";
+import type { SessionEvent } from "./event.ts";
+import { sendEvent } from "./events.ts";
+import { followSession } from "./follow.ts";
+import { createOutbox } from "./outbox.ts";
+import type { StatusLine } from "./status-line.ts";
+import { createTurnOrder } from "./turn-order.ts";
+
+type Surroundings = {
+  api: Api;
+  composer: Composer;
+  status: StatusLine;
+  keepAtEnd: (change: () => void) => void;
+  report: (message: string) => void;
+  /** Every stored event, after it is drawn; `live` is false while history is read. */
+  onEvent: (event: SessionEvent, live: boolean) => void;
+  /** History is about to be given out again. */
+  onReset: () => void;
+};
+
+/** How long an idle session may take to start the next waiting message. */
+const SETTLE_MS = 2_000;
+
+/** Opens a session in the middle of the page, until `close`. */
+export function openSession(around: Surroundings, sessionId: string) {
+  const { api, composer, status } = around;
+  const scroller = need("conversation", HTMLElement);
+  const flow = need("flow", HTMLElement);
+  const conversation = createConversation({
+    scroller,
+    flow,
+    waiting: need("waiting", HTMLElement),
+    keepAtEnd: around.keepAtEnd,
+  });
+  const outbox = createOutbox(conversation, (text, key) =>
+    sendEvent(api, sessionId, { type: "user.message", content: [{ type: "text", text }] }, key),
+  );
+  let order = createTurnOrder(conversation.release);
+  let live = false;
+  let settling: ReturnType<typeof setTimeout> | undefined;
+  const closing = new AbortController();
+
+  function showState(): void {
+    const state = order.state();
+    const running = state === "running" || state === "due";
+    composer.setRunning(running && live);
+    if (!live) return;
+    const waiting = order.waiting() > 0 ? `, ${order.waiting()} waiting` : "";
+    if (state === "blocked") status.set("idle", "Waiting for an action that this page cannot take");
+    else status.set(running ? "running" : "idle", (running ? "Running" : "Idle") + waiting);
+  }
+
+  function take(event: SessionEvent): void {
+    clearTimeout(settling);
+    if (event.kind === "user-message") {
+      outbox.arrive(event.id, event.blocks.join("\n"));
+      conversation.addUser(event.id, event.blocks, order.message(event.id));
+    }
+    if (event.kind === "running") {
+      if (order.state() !== "running") status.startAnswer();
+      order.running();
+    }
+    if (event.kind === "idle") order.idle(event.reason);
+    if (event.kind === "request-end") status.addUsage(event.usage);
+    conversation.draw(event);
+    if (event.kind === "idle" && live) settling = setTimeout(settle, SETTLE_MS);
+    showState();
+    around.onEvent(event, live);
+  }
+
+  function settle(): void {
+    order.settle();
+    showState();
+  }
+
+  function clear(): void {
+    conversation.clear();
+    status.clearUsage();
+    order = createTurnOrder(conversation.release);
+  }
+
+  const listener = {
+    event: take,
+    preview: conversation.preview,
+    connecting(): void {
+      conversation.setBusy(true);
+      if (!live) status.set("connecting", "Connecting…");
+    },
+    connected(): void {
+      live = true;
+      conversation.setBusy(false);
+      settling = setTimeout(settle, SETTLE_MS);
+      showState();
+    },
+    lost(retryInMs: number): void {
+      live = false;
+      conversation.freezePreviews();
+      composer.setRunning(false);
+      status.set("offline", `Connection lost, next try in ${Math.ceil(retryInMs / 1000)} s`);
+    },
+    reset(): void {
+      clear();
+      around.onReset();
+    },
+  };
+
+  function ended(text: string): void {
+    live = false;
+    composer.setEnabled(false);
+    composer.setRunning(false);
+    conversation.setBusy(false);
+    status.set("ended", text);
+  }
+
+  clear();
+  composer.setEnabled(true);
+  followSession(api, sessionId, listener, closing.signal).then(
+    () => closing.signal.aborted || ended("This session was deleted"),
+    (error: unknown) => {
+      around.report(`Cannot follow the session: ${explain(error)}`);
+      ended("Not connected");
+    },
+  );
+
+  return {
+    send: outbox.add,
+    stop(): void {
+      sendEvent(api, sessionId, { type: "user.interrupt" }, crypto.randomUUID()).catch((error) => {
+        around.report(`Cannot stop the answer: ${explain(error)}`);
+        composer.allowStop();
+      });
+    },
+    close(): void {
+      closing.abort();
+      clearTimeout(settling);
+      clear();
+      outbox.clear();
+      composer.setEnabled(false);
+      composer.setRunning(false);
+      status.set("none", "");
+    },
+  };
+}
+
+export type SessionView = ReturnType<typeof openSession>;

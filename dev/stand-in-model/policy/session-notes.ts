@@ -1,0 +1,44 @@
+import type { ScriptStep, ToolStep } from "../script.ts";
+import { type Procedure, play } from "./play.ts";
+import type { View } from "./view.ts";
+import { oneLine } from "./words.ts";
+
+/** Fills the sections of the notes file that the task shows, by one Edit each. */
+export function updateNotes(view: View): ScriptStep {
+  return play(update(view), view);
+}
+
+function* update(view: View): Procedure {
+  const path = /(\/[^\s`"'<>]+\.md)\b/.exec(view.prompt)?.[1];
+  const from = view.prompt.search(/^#+ /m);
+  if (path === undefined || from < 0) return "I was shown no notes to update.";
+  const notes = view.prompt.slice(from).replace(/\n<\/[\s\S]*$/, "");
+  const edits = notes.split(/^(?=#+ )/m).flatMap((section) => editOf(section, view, path));
+  if (edits.length === 0) return "The notes have none of the sections that I know.";
+  const results = yield edits;
+  const failed = results.find(({ isError }) => isError);
+  return failed ? `The notes could not be updated: ${failed.result}` : "The notes are up to date.";
+}
+
+// The heading and the line that explains it stay; what follows is said anew, but the log grows.
+function editOf(section: string, view: View, path: string): ToolStep[] {
+  const [heading = "", ...lines] = section.trimEnd().split("\n");
+  const said = contentFor(heading.toLowerCase(), view);
+  if (said === undefined) return [];
+  const explained = lines.findIndex((line) => /^[_*].*[_*]$/.test(line.trim()));
+  const head = [heading, ...lines.slice(0, explained + 1)].join("\n");
+  const kept = /log/i.test(heading) ? lines.slice(explained + 1).filter((line) => line.trim()) : [];
+  const new_string = [head, ...kept, said].join("\n");
+  if (new_string === section.trimEnd()) return [];
+  return [{ name: "Edit", input: { file_path: path, old_string: section.trimEnd(), new_string } }];
+}
+
+function contentFor(heading: string, view: View): string | undefined {
+  const asked = view.earlier.filter(({ role }) => role === "user");
+  const answered = view.earlier.findLast(({ role }) => role === "assistant");
+  if (heading.includes("title")) return oneLine(asked[0]?.text ?? "Conversation", 60);
+  if (heading.includes("current state")) return oneLine(answered?.text ?? "Just begun.", 300);
+  if (heading.includes("task")) return oneLine(asked[0]?.text ?? "None yet.", 300);
+  if (heading.includes("log")) return `- ${oneLine(asked.at(-1)?.text ?? "Nothing yet.", 200)}`;
+  return undefined;
+}

@@ -62,8 +62,7 @@ const metadata = z
 const unsupported = (what: string) =>
   z.union([z.null(), z.tuple([]), z.undefined()], `${what} are not supported`).optional();
 
-const agent = z.union([
-  z.string(),
+const agentObject = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("agent"),
     id: z.string(),
@@ -82,6 +81,7 @@ const agent = z.union([
     skills: unsupported("skills"),
   }),
 ]);
+const agent = z.union([z.string(), agentObject], "use an agent's id or an agent object");
 
 export const createBody = z.strictObject({
   agent: agent.refine(

@@ -1,0 +1,141 @@
+// The whole service in the local runtime, with the stand-in model behind a real HTTP server and the
+// official SDK as its client.
+
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import Anthropic from "@anthropic-ai/sdk";
+import { createTestHarness } from "wrangler";
+import { signToken, type TokenClaims } from "../../dev/sign-token.ts";
+import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
+import { createStandIn, type StandIn } from "../../dev/stand-in-model/stand-in.ts";
+
+export type Harness = ReturnType<typeof createTestHarness>;
+export type SessionEvent = Anthropic.Beta.Sessions.BetaManagedAgentsStreamSessionEvents & {
+  seq?: number;
+  turn_id?: string;
+};
+
+export interface TestService {
+  url: string;
+  harness: Harness;
+  model: StandIn;
+  modelServer: Served;
+  token(claims?: Partial<TokenClaims>): Promise<string>;
+  client(claims?: Partial<TokenClaims>): Promise<Anthropic>;
+  close(): Promise<void>;
+}
+
+const root = join(import.meta.dirname, "..", "..");
+
+export async function startTestService(vars: Record<string, string> = {}): Promise<TestService> {
+  const model = createStandIn();
+  const modelServer = await serveStandIn(model, { port: 0 });
+  const secret = randomUUID() + randomUUID();
+  const harness = createTestHarness({
+    root,
+    workers: [
+      {
+        configPath: "wrangler.toml",
+        vars: {
+          ANTHROPIC_BASE_URL: modelServer.url,
+          ANTHROPIC_API_KEY: "stand-in",
+          AUTH_SECRET: secret,
+          ...vars,
+        },
+      },
+    ],
+  });
+  const { url } = await harness.listen();
+  const address = url.href.replace(/\/$/, "");
+  const token = (claims: Partial<TokenClaims> = {}) =>
+    signToken(secret, { org: "acme", user: "ann", role: "member", repos: [], ...claims });
+  return {
+    url: address,
+    harness,
+    model,
+    modelServer,
+    token,
+    client: async (claims) =>
+      new Anthropic({ apiKey: await token(claims), baseURL: address, maxRetries: 0 }),
+    async close() {
+      await harness.close();
+      await modelServer.close();
+    },
+  };
+}
+
+/** A `user.message` event. */
+export function say(text: string) {
+  return { type: "user.message" as const, content: [{ type: "text" as const, text }] };
+}
+
+/** A new session in a workspace of its own, unless one is named. */
+export async function newSession(client: Anthropic, workspace = `w-${randomUUID().slice(0, 8)}`) {
+  const session = await client.beta.sessions.create({
+    agent: "default",
+    environment_id: workspace,
+  });
+  return session.id;
+}
+
+/** Sends a message and collects the stream until the session is idle. */
+export async function turn(client: Anthropic, id: string, text: string): Promise<SessionEvent[]> {
+  const stream = await client.beta.sessions.events.stream(id);
+  await client.beta.sessions.events.send(id, { events: [say(text)] });
+  return untilIdle(stream);
+}
+
+/** Everything up to and with `session.status_idle`. */
+export async function untilIdle(stream: AsyncIterable<SessionEvent>): Promise<SessionEvent[]> {
+  const events: SessionEvent[] = [];
+  for await (const event of stream) {
+    events.push(event);
+    if (event.type === "session.status_idle") break;
+  }
+  return events;
+}
+
+/** All stored events of a session. */
+export async function stored(client: Anthropic, id: string): Promise<SessionEvent[]> {
+  const events: SessionEvent[] = [];
+  for await (const event of client.beta.sessions.events.list(id)) events.push(event);
+  return events;
+}
+
+/** The texts of the agent's messages, in order. */
+export function answers(events: readonly SessionEvent[]): string[] {
+  return events.flatMap((event) =>
+    event.type === "agent.message"
+      ? [event.content.map((block) => ("text" in block ? block.text : "")).join("")]
+      : [],
+  );
+}
+
+export function typesOf(events: readonly SessionEvent[]): string[] {
+  return events.map((event) => event.type);
+}
+
+/** Waits until a condition holds; fails after some seconds with what was waited for. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  ms = 20_000,
+): Promise<void> {
+  const end = Date.now() + ms;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`It did not come to pass: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+/** The id of a stored event; previews have none. */
+export function idOf(event: SessionEvent | undefined): string {
+  return event && "id" in event && typeof event.id === "string" ? event.id : "";
+}
+
+/** The messages of each model request that a session made, as the model's server got them. */
+export function sentMessages(model: StandIn, session: string): Anthropic.MessageParam[][] {
+  return model.requests
+    .filter((request) => request.headers["x-memdir-session"] === session)
+    .map((request) => (request.body as { messages: Anthropic.MessageParam[] }).messages);
+}

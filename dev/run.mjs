@@ -3,14 +3,15 @@
 // without dependencies, so that it works before anything is installed, on Node 20 or newer.
 
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const modules = join(root, "node_modules");
-const stamp = join(modules, ".installed-lock");
-const lock = readFileSync(join(root, "package-lock.json"), "utf8");
+const lock = join(root, "package-lock.json");
+// npm writes this one last: it says what is installed, and when.
+const installed = join(modules, ".package-lock.json");
 const windows = process.platform === "win32";
 
 const QUIET = {
@@ -32,20 +33,15 @@ install();
 run();
 
 function install() {
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
   process.stderr.write("Installing what is missing (npm ci) …\n");
-  const result = spawnSync(
-    "npm",
-    ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
-    {
-      cwd: root,
-      shell: windows,
-      stdio: ["ignore", "ignore", "inherit"],
-    },
-  );
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const result = spawnSync("npm", ["ci", ...flags], {
+    cwd: root,
+    shell: windows,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   if (result.status !== 0) fail("`npm ci` failed; see the lines above");
-  mkdirSync(dirname(stamp), { recursive: true });
-  writeFileSync(stamp, lock);
 }
 
 function run() {

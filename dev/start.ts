@@ -3,11 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import type { Service } from "./service.ts";
-import { startService } from "./service.ts";
 import { signToken } from "./sign-token.ts";
-import { serveStandIn } from "./stand-in-model/serve.ts";
-import { createStandIn } from "./stand-in-model/stand-in.ts";
 import { authSecret, openState } from "./state.ts";
 
 /** Variables of the environment that reach the script. */
@@ -48,13 +44,17 @@ try {
         "ANTHROPIC_BASE_URL is set and ANTHROPIC_API_KEY is not: set both or neither",
       );
     }
+    const { serveStandIn } = await import("./stand-in-model/serve.ts");
+    const { createStandIn } = await import("./stand-in-model/stand-in.ts");
     const model = await serveStandIn(createStandIn({ chunkDelayMs: 5 }), { port: 0 });
     open.push(model);
     variables.ANTHROPIC_BASE_URL = model.url;
     variables.ANTHROPIC_API_KEY = "stand-in";
     console.log("No ANTHROPIC_API_KEY: a rule-based stand-in answers instead of a model.");
   }
-  const service: Service = await startService({ port, directory, variables });
+  // Loaded late: the toolchain takes a second or two, and what is wrong is said before it.
+  const { startService } = await import("./service.ts");
+  const service = await startService({ port, directory, variables });
   open.push(service);
   const claims = { org: "dev", user: "dev", role: "admin", repos: ["*"] } as const;
   const token = await signToken(secret, claims, process.env);

@@ -1,0 +1,163 @@
+// What a user meets in the terminal.
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { freePort, newState, removeState, startProcess } from "./process.ts";
+import { until } from "./service.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const states: string[] = [];
+afterAll(() => states.forEach(removeState));
+
+function state(): string {
+  const path = newState();
+  states.push(path);
+  return path;
+}
+
+function launch(script: string, args: string[], environment: Record<string, string>) {
+  return spawnSync(process.execPath, [join(root, "dev", "run.mjs"), script, ...args], {
+    cwd: root,
+    env: { ...process.env, ...environment },
+    encoding: "utf8",
+    timeout: 30_000,
+  });
+}
+
+test("a start prints one line with address and token, twice on the same state, and Ctrl-C ends it all", async () => {
+  const directory = state();
+  const port = await freePort();
+  const tokens: string[] = [];
+  for (let n = 0; n < 2; n++) {
+    const service = await startProcess(directory, port);
+    const line = service
+      .output()
+      .split("\n")
+      .find((text) => text.includes("Memdir is ready"));
+    const [, address, token = ""] = /: (http:\S+) token: (\S+)$/.exec(line ?? "") ?? [];
+    expect(address).toBe(service.url);
+    expect(service.token()).toBe(token);
+    tokens.push(token);
+    const page = await fetch(service.url);
+    expect(await page.text()).toContain("<!doctype html>");
+    for (const good of tokens) {
+      const list = await fetch(`${service.url}/v1/sessions`, {
+        headers: { authorization: `Bearer ${good}` },
+      });
+      expect(list.status).toBe(200);
+    }
+    expect([0, 130]).toContain(await service.interrupt());
+    await until(
+      "nothing of it runs any more",
+      () => groupOf(service.child.pid).length === 0,
+      5_000,
+    );
+    await expect(fetch(service.url)).rejects.toThrow();
+  }
+});
+
+test("the token script prints a token of the same state and nothing else", async () => {
+  const directory = state();
+  const service = await startProcess(directory, await freePort());
+  const args = [
+    "--org",
+    "acme",
+    "--user",
+    "ann",
+    "--role",
+    "admin",
+    "--repos",
+    "acme/app,acme/site",
+  ];
+  const made = launch("dev/token.ts", args, { STATE_DIR: directory });
+  const token = made.stdout.trim();
+  expect(made.stdout).toBe(`${token}\n`);
+  expect(made.stderr).toBe("");
+  const claims: unknown = JSON.parse(
+    Buffer.from(token.split(".")[1] ?? "", "base64url").toString(),
+  );
+  expect(claims).toMatchObject({
+    org: "acme",
+    sub: "ann",
+    role: "admin",
+    repos: ["acme/app", "acme/site"],
+    exp: expect.any(Number),
+  });
+  const list = await fetch(`${service.url}/v1/sessions`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(list.status).toBe(200);
+  await service.interrupt();
+});
+
+test("a secret of the environment comes before the state's own", async () => {
+  const directory = state();
+  const secret = "s".repeat(20) + "t".repeat(20);
+  const service = await startProcess(directory, await freePort(), { AUTH_SECRET: secret });
+  const own = launch("dev/token.ts", ["--org", "a", "--user", "b"], {
+    STATE_DIR: directory,
+    AUTH_SECRET: "",
+  });
+  const given = launch("dev/token.ts", ["--org", "a", "--user", "b"], {
+    STATE_DIR: directory,
+    AUTH_SECRET: secret,
+  });
+  for (const [{ stdout }, status] of [
+    [own, 401],
+    [given, 200],
+  ] as const) {
+    const list = await fetch(`${service.url}/v1/sessions`, {
+      headers: { authorization: `Bearer ${stdout.trim()}` },
+    });
+    expect(list.status).toBe(status);
+  }
+  await service.interrupt();
+});
+
+test("what is wrong with the set-up is said in one clear line", async () => {
+  const taken = createServer();
+  const port = await new Promise<number>((resolve) => {
+    taken.listen(0, "127.0.0.1", () => {
+      const address = taken.address();
+      resolve(typeof address === "object" && address ? address.port : 0);
+    });
+  });
+  const file = join(state(), "a-file");
+  writeFileSync(file, "x");
+  const short = state();
+  mkdirSync(short, { recursive: true });
+  writeFileSync(join(short, "auth-secret"), "short");
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ PORT: String(port), STATE_DIR: state() }, /^Port \d+ is in use: .*PORT/],
+    [{ PORT: "abc", STATE_DIR: state() }, /^PORT "abc" is not a port/],
+    [{ PORT: "0", STATE_DIR: file }, /^Cannot use .*STATE_DIR/],
+    [{ PORT: "0", STATE_DIR: short }, /auth-secret has 5 characters/],
+    [{ PORT: "0", STATE_DIR: state(), AUTH_SECRET: "tooshort" }, /^AUTH_SECRET has 8 characters/],
+    [
+      {
+        PORT: "0",
+        STATE_DIR: state(),
+        ANTHROPIC_BASE_URL: "http://127.0.0.1:1",
+        ANTHROPIC_API_KEY: "",
+      },
+      /^ANTHROPIC_BASE_URL is set and ANTHROPIC_API_KEY is not/,
+    ],
+    [{ PORT: "0", STATE_DIR: state(), MODEL_IDLE_MS: "soon" }, /MODEL_IDLE_MS is not valid/],
+  ];
+  for (const [environment, says] of cases) {
+    const { status, stderr } = launch("dev/start.ts", [], environment);
+    expect(stderr.trim()).toMatch(says);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(status).toBe(1);
+  }
+  taken.close();
+});
+
+/** Processes that are left of a group. */
+function groupOf(group: number | undefined): string[] {
+  const { stdout } = spawnSync("ps", ["-eo", "pgid=,pid=,comm="], { encoding: "utf8" });
+  return stdout.split("\n").filter((line) => line.trim().split(/\s+/)[0] === String(group));
+}

@@ -213,7 +213,7 @@ describe("R2 files under faults", () => {
     expect(bucket.calls).toEqual(before);
   });
 
-  it("R2-09: after 200 reads no body is open", async () => {
+  it("R2-09: after 200 reads no body is open", { timeout: 60_000 }, async () => {
     const store = open();
     await Promise.all(Array.from({ length: 200 }, (_, i) => store.put(`${i}`, ONE)));
     await Promise.all(Array.from({ length: 200 }, (_, i) => store.get(`${i}`)));

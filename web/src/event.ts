@@ -3,7 +3,8 @@ import { asList, asNumber, asObject, asText, type Json } from "./json.ts";
 export type Usage = { input: number; cacheRead: number; cacheWrite: number; output: number };
 
 /** What the page distinguishes; `other` is everything it only mentions. */
-export type SessionEvent = { id: string; seq: number } & (
+/** `turnId` is the id of the user message whose turn an event belongs to, empty for none. */
+export type SessionEvent = { id: string; seq: number; turnId: string } & (
   | { kind: "user-message"; blocks: string[] }
   | { kind: "agent-message"; blocks: string[] }
   | { kind: "tool-use"; name: string; input: Json }
@@ -39,7 +40,7 @@ export function parsePreview(value: unknown): Preview | undefined {
 export function parseEvent(value: unknown, streamId = ""): SessionEvent {
   const body = asObject(value);
   const seq = asNumber(body.seq) || asNumber(Number(streamId));
-  const base = { id: asText(body.id), seq };
+  const base = { id: asText(body.id), seq, turnId: asText(body.turn_id) };
   const type = asText(body.type, "unknown");
   switch (type) {
     case "user.message":

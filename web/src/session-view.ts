@@ -21,9 +21,6 @@ type Surroundings = {
   onReset: () => void;
 };
 
-/** How long an idle session may take to start the next waiting message. */
-const SETTLE_MS = 2_000;
-
 /** Opens a session in the middle of the page, until `close`. */
 export function openSession(around: Surroundings, sessionId: string) {
   const { api, composer, status } = around;
@@ -40,7 +37,6 @@ export function openSession(around: Surroundings, sessionId: string) {
   );
   let order = createTurnOrder(conversation.release);
   let live = false;
-  let settling: ReturnType<typeof setTimeout> | undefined;
   const closing = new AbortController();
 
   function showState(): void {
@@ -54,7 +50,7 @@ export function openSession(around: Surroundings, sessionId: string) {
   }
 
   function take(event: SessionEvent): void {
-    clearTimeout(settling);
+    if (event.turnId !== "") order.turn(event.turnId);
     if (event.kind === "user-message") {
       outbox.arrive(event.id, event.blocks.join("\n"));
       conversation.addUser(event.id, event.blocks, order.message(event.id));
@@ -66,14 +62,8 @@ export function openSession(around: Surroundings, sessionId: string) {
     if (event.kind === "idle") order.idle(event.reason);
     if (event.kind === "request-end") status.addUsage(event.usage);
     conversation.draw(event);
-    if (event.kind === "idle" && live) settling = setTimeout(settle, SETTLE_MS);
     showState();
     around.onEvent(event, live);
-  }
-
-  function settle(): void {
-    order.settle();
-    showState();
   }
 
   function clear(): void {
@@ -92,7 +82,6 @@ export function openSession(around: Surroundings, sessionId: string) {
     connected(): void {
       live = true;
       conversation.setBusy(false);
-      settling = setTimeout(settle, SETTLE_MS);
       showState();
     },
     lost(retryInMs: number): void {
@@ -135,7 +124,6 @@ export function openSession(around: Surroundings, sessionId: string) {
     },
     close(): void {
       closing.abort();
-      clearTimeout(settling);
       clear();
       outbox.clear();
       composer.setEnabled(false);

@@ -4,18 +4,12 @@ export type TurnState = "idle" | "due" | "running" | "blocked";
 type Release = (id: string) => void;
 
 /**
- * Tells which user messages still wait for their turn. The service runs them one at a time and says
- * so with idle and running; one that joined the running turn is let go by `settle`, when the session
- * stays idle.
+ * Tells which user messages still wait for their turn. The service runs them one at a time and names
+ * the message whose turn an event belongs to.
  */
 export function createTurnOrder(release: Release) {
   let state: TurnState = "idle";
   let waiting: string[] = [];
-
-  function releaseFirst(): void {
-    const id = waiting.shift();
-    if (id !== undefined) release(id);
-  }
 
   return {
     state: () => state,
@@ -29,18 +23,17 @@ export function createTurnOrder(release: Release) {
       waiting.push(id);
       return true;
     },
+    /** Something of this message's turn has come: it, and what was sent before it, waits no more. */
+    turn(id: string): void {
+      const place = waiting.indexOf(id);
+      for (const one of waiting.slice(0, place + 1)) release(one);
+      waiting = waiting.slice(place + 1);
+    },
     running(): void {
-      if (state === "idle") releaseFirst();
       state = "running";
     },
     idle(reason: string): void {
       state = reason === "requires_action" ? "blocked" : "idle";
-    },
-    /** Nothing followed an idle: whatever waited was part of the turn that ended. */
-    settle(): void {
-      if (state !== "idle") return;
-      for (const id of waiting) release(id);
-      waiting = [];
     },
   };
 }

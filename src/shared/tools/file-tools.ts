@@ -1,0 +1,20 @@
+import type { Tool } from "../query/tool.ts";
+import { createDeleteTool } from "./delete.ts";
+import { createEditTool } from "./edit.ts";
+import { createGlobTool } from "./glob.ts";
+import { createGrepTool } from "./grep.ts";
+import { createReadTool } from "./read.ts";
+import type { ToolEnv } from "./sandbox.ts";
+import { createWriteTool } from "./write.ts";
+
+/** The file tools, always in this order: it is part of the bytes that the prompt cache keeps. */
+export function createFileTools(env: ToolEnv): Tool[] {
+  return [
+    createReadTool(env),
+    createWriteTool(env),
+    createEditTool(env),
+    createDeleteTool(env),
+    createGlobTool(env),
+    createGrepTool(env),
+  ];
+}

@@ -1,0 +1,92 @@
+import * as z from "zod";
+import { listFiles, type MountedFile, type Mounts, relativeTo } from "../files/mounts.ts";
+import { GLOB_RESULTS, WALK_ENTRIES } from "../limits.ts";
+import type { ReadTool, ToolResult } from "../query/tool.ts";
+import { compileGlob, literalDirectory } from "./glob-pattern.ts";
+import { inputSchema, parseInput } from "./input.ts";
+import { failure, failureOf, success } from "./result.ts";
+import { sandboxDirectory, type ToolEnv } from "./sandbox.ts";
+
+const schema = z.strictObject({
+  pattern: z.string().describe('Such as "**/*.md", "notes/*.{md,txt}" or "MEMORY.md"'),
+  path: z.string().optional().describe("Absolute directory to look in; everywhere if left out"),
+});
+
+const description = `Finds files by name and lists their paths, newest first.
+- * and ? stay within one folder, ** goes down any number of folders, [abc] and {a,b} choose.
+- A pattern without a slash matches file names at any depth; with one, the path below path (or below any of your directories).
+- At most ${GLOB_RESULTS} paths come back. To look inside files use Grep.`;
+
+export interface GlobLimits {
+  results: number;
+  /** Files looked at. */
+  entries: number;
+}
+
+const LIMITS: GlobLimits = { results: GLOB_RESULTS, entries: WALK_ENTRIES };
+
+/** Lists files by a glob over their paths. */
+export function createGlobTool(env: ToolEnv, limits: GlobLimits = LIMITS): ReadTool {
+  async function run(input: unknown, signal: AbortSignal): Promise<ToolResult> {
+    const parsed = parseInput(schema, "Glob", input);
+    if (parsed.status === "refused") return parsed.result;
+    const { pattern } = parsed.input;
+    const isAbsolute = pattern.startsWith("/");
+    const glob = compileGlob(isAbsolute ? pattern.slice(1) : pattern, { anchored: isAbsolute });
+    if (glob.status === "refused") return failure(glob.message);
+    const start = parsed.input.path ?? (isAbsolute ? literalDirectory(pattern) || "/" : "/");
+    const target = sandboxDirectory(env.mounts, start);
+    if (target.status === "refused") return failure(target.message);
+    const namesOf = namesFor(isAbsolute ? "/" : parsed.input.path && target.path);
+    try {
+      const found: MountedFile[] = [];
+      let looked = 0;
+      for await (const file of listFiles(env.mounts, target.path, limits.entries + 1)) {
+        if (signal.aborted) return failure("Glob was stopped before it ended");
+        looked += 1;
+        if (looked > limits.entries) break;
+        if (namesOf(file).some((name) => glob.matches(name))) found.push(file);
+      }
+      if (looked === 0 && !isRoot(env.mounts, target.path)) {
+        return failure(`Cannot look in ${target.path}: there is no such directory`);
+      }
+      return list(pattern, target.path, found, looked, limits);
+    } catch (error) {
+      return failureOf(error, `Glob in ${target.path}`);
+    }
+  }
+  return { kind: "read", name: "Glob", description, input_schema: inputSchema(schema), run };
+}
+
+/** What the pattern is held against: the path below `base`, or in its mount or from the very top. */
+function namesFor(base: string | undefined): (file: MountedFile) => string[] {
+  if (base !== undefined) return ({ path }) => [relativeTo(base, path)];
+  return ({ path, relative }) => [relative, relativeTo("/", path)];
+}
+
+function list(
+  pattern: string,
+  path: string,
+  found: MountedFile[],
+  looked: number,
+  limits: GlobLimits,
+): ToolResult {
+  found.sort((a, b) => b.entry.modified - a.entry.modified || (a.path < b.path ? -1 : 1));
+  const lines = found.slice(0, limits.results).map((file) => file.path);
+  if (lines.length === 0) lines.push(`No file below ${path} matches "${pattern}"`);
+  if (found.length > limits.results) {
+    lines.push(
+      `[${limits.results} of ${found.length} are shown. Narrow pattern or path for the rest]`,
+    );
+  }
+  if (looked > limits.entries) {
+    lines.push(`[Only the first ${limits.entries} files were looked at. Narrow path for the rest]`);
+  }
+  return success(lines.join("\n"));
+}
+
+/** Whether a directory exists without a file in it. */
+export function isRoot(mounts: Mounts, path: string): boolean {
+  const resolved = mounts.resolve(path);
+  return resolved.status === "above" || (resolved.status === "mounted" && resolved.relative === "");
+}

@@ -1,0 +1,32 @@
+import * as z from "zod";
+import type { ToolResult } from "../query/tool.ts";
+import { failure } from "./result.ts";
+
+/** Text from a model: half a character could not be stored as it is. */
+export const text = z
+  .string()
+  .refine((value) => value.isWellFormed(), "holds half a character (a lone surrogate)");
+
+/** The JSON schema that the model sees; the same object for the life of the tool. */
+export function inputSchema(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" });
+  return rest;
+}
+
+/** The input as the schema has it, or an error result that names each field that is wrong. */
+export function parseInput<T>(
+  schema: z.ZodType<T>,
+  tool: string,
+  input: unknown,
+): { status: "parsed"; input: T } | { status: "refused"; result: ToolResult } {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return { status: "parsed", input: parsed.data };
+  const problems = parsed.error.issues.map((issue) => {
+    const field = issue.path.length === 0 ? "the input" : issue.path.join(".");
+    return `${field}: ${issue.message}`;
+  });
+  return {
+    status: "refused",
+    result: failure(`Invalid input for ${tool}. ${problems.join("; ")}`),
+  };
+}

@@ -1,0 +1,41 @@
+// The two steps of a writing tool, as all three of them take them.
+
+import type * as z from "zod";
+import type { PlanResult, ToolResult } from "../query/tool.ts";
+import { failure, failureOf } from "./result.ts";
+
+export function planned<T extends { op: string; path: string }>(plan: T): PlanResult {
+  return { status: "planned", plan: JSON.stringify(plan) };
+}
+
+export function refused(result: ToolResult): PlanResult {
+  return { status: "refused", result };
+}
+
+/**
+ * Reads a plan back and carries it out with `run`. A throw leaves open whether the change was made,
+ * and the result says so. Never throws.
+ */
+export async function commitPlan<T extends { path: string }>(
+  schema: z.ZodType<T>,
+  plan: string,
+  run: (plan: T) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const parsed = parsePlan(schema, plan);
+  if (parsed === undefined)
+    return failure("Nothing was changed: the plan of this call is unreadable");
+  try {
+    return await run(parsed);
+  } catch (error) {
+    const { path } = parsed;
+    return failureOf(error, `Changing ${path} (it may or may not have changed, Read it to see)`);
+  }
+}
+
+function parsePlan<T>(schema: z.ZodType<T>, plan: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(plan)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import * as z from "zod";
+import type { StoredFile } from "../files/store.ts";
+import { hasFilesBelow } from "../files/write-file.ts";
+import { READ_BYTES, READ_LINES, TOOL_LINE_CHARACTERS } from "../limits.ts";
+import type { ReadTool, ToolResult } from "../query/tool.ts";
+import { inputSchema, parseInput } from "./input.ts";
+import { failure, failureOf, success } from "./result.ts";
+import { sandboxFile, type ToolEnv } from "./sandbox.ts";
+import { byteLength, decodeText, linesOf, showLine } from "./text.ts";
+
+const schema = z.strictObject({
+  file_path: z.string().describe("Absolute path of the file"),
+  offset: z.int().min(1).optional().describe("First line to show, counted from 1"),
+  limit: z.int().min(1).optional().describe(`Lines to show at most; ${READ_LINES} if left out`),
+});
+
+const description = `Shows a text file with its line numbers: each line is the number, a tab, then the text.
+- file_path is absolute. For directories use Glob, to search inside files use Grep.
+- At most ${READ_LINES} lines come at once; for the rest call again with offset. Lines over ${TOOL_LINE_CHARACTERS} characters are cut and marked.
+- The line number and the tab are not part of the file: leave them out of Edit's old_string.
+- Read a file before you Write over it.`;
+
+export interface ReadLimits {
+  lines: number;
+  /** UTF-8 bytes of one result. */
+  bytes: number;
+  lineCharacters: number;
+}
+
+const LIMITS: ReadLimits = {
+  lines: READ_LINES,
+  bytes: READ_BYTES,
+  lineCharacters: TOOL_LINE_CHARACTERS,
+};
+
+/** Shows a file and says that the model knows its content, by a note, which the session remembers with the result. */
+export function createReadTool(env: ToolEnv, limits: ReadLimits = LIMITS): ReadTool {
+  async function run(input: unknown): Promise<ToolResult> {
+    const parsed = parseInput(schema, "Read", input);
+    if (parsed.status === "refused") return parsed.result;
+    const { file_path, offset = 1, limit = limits.lines } = parsed.input;
+    const target = sandboxFile(env.mounts, file_path, "read");
+    if (target.status === "refused") return failure(target.message);
+    const { path, mount, relative } = target;
+    try {
+      const file = await mount.store.get(relative);
+      if (file === undefined) {
+        if (await hasFilesBelow(mount, relative)) {
+          return failure(
+            `Cannot read ${path}: it is a directory. Glob with path "${path}" lists it`,
+          );
+        }
+        return failure(`Cannot read ${path}: there is no such file. Glob lists what there is`);
+      }
+      const shown = show(path, file, offset, { ...limits, lines: Math.min(limit, limits.lines) });
+      if (shown.isError) return shown;
+      // Only a note: a read may be thrown away, and then the model has not seen it.
+      return { ...shown, notes: [{ type: "seen", path, etag: file.etag }] };
+    } catch (error) {
+      return failureOf(error, `Reading ${path}`);
+    }
+  }
+  return { kind: "read", name: "Read", description, input_schema: inputSchema(schema), run };
+}
+
+function show(path: string, file: StoredFile, offset: number, limits: ReadLimits): ToolResult {
+  if (file.bytes.length !== file.size) {
+    return failure(`Cannot read ${path}: the storage gave only part of it. Try again`);
+  }
+  const text = decodeText(file.bytes);
+  if (text === undefined) {
+    return failure(
+      `Cannot read ${path}: it is a binary file of ${file.size} bytes, not UTF-8 text`,
+    );
+  }
+  const lines = linesOf(text);
+  if (lines.length === 0) return success("(empty file)");
+  if (offset > lines.length) {
+    return failure(`Cannot read ${path} from line ${offset}: it has ${lines.length} lines`);
+  }
+  const shown: string[] = [];
+  let bytes = 0;
+  for (const [index, line] of lines.slice(offset - 1, offset - 1 + limits.lines).entries()) {
+    const row = `${String(offset + index).padStart(6)}\t${showLine(line, limits.lineCharacters)}`;
+    bytes += byteLength(row) + 1;
+    // The first line always comes: else a reader with an offset would never get on.
+    if (bytes > limits.bytes && shown.length > 0) break;
+    shown.push(row);
+  }
+  const last = offset - 1 + shown.length;
+  if (last < lines.length) {
+    shown.push(
+      `[Lines ${offset} to ${last} of ${lines.length} are shown. Go on with offset ${last + 1}]`,
+    );
+  }
+  return success(shown.join("\n"));
+}

@@ -1,0 +1,76 @@
+// Replacing text by slices: nothing in the new text is ever read as a pattern ("$&", "$1").
+
+export type Replacement =
+  | { status: "replaced"; text: string; count: number }
+  | { status: "missing" }
+  /** `count` hits, overlapping ones included; counting stops at `MOST_HITS`. */
+  | { status: "ambiguous"; count: number };
+
+/** Counting every overlapping hit of a long text in itself would take quadratic time. */
+export const MOST_HITS = 1000;
+
+/**
+ * Puts `replacement` where `wanted` is: at its only place, or with `all` at every place from left
+ * to right. What `wanted` does not cover stays as it is, byte for byte.
+ *
+ * In a file with CRLF a `wanted` without CR matches across both kinds of line end, as the reader of
+ * numbered lines sees no CR, and the new text takes the line ends that the file mostly has.
+ */
+export function replaceText(
+  text: string,
+  wanted: string,
+  replacement: string,
+  all: boolean,
+): Replacement {
+  const crlf = text.includes("\r\n") && !wanted.includes("\r");
+  const view = crlf ? text.replaceAll("\r\n", "\n") : text;
+  const first = view.indexOf(wanted);
+  if (first === -1) return { status: "missing" };
+  if (!all) {
+    const count = countHits(view, wanted);
+    if (count > 1) return { status: "ambiguous", count };
+  }
+  const inserted = crlf ? withLineEndsOf(text, replacement) : replacement;
+  const position = crlf ? positionsIn(text) : (index: number) => index;
+  const pieces: string[] = [];
+  let kept = 0;
+  let count = 0;
+  for (let hit = first; hit !== -1; hit = view.indexOf(wanted, hit + wanted.length)) {
+    pieces.push(text.slice(kept, position(hit)), inserted);
+    kept = position(hit + wanted.length);
+    count += 1;
+    if (!all) break;
+  }
+  pieces.push(text.slice(kept));
+  return { status: "replaced", text: pieces.join(""), count };
+}
+
+function countHits(text: string, wanted: string): number {
+  let count = 0;
+  let hit = text.indexOf(wanted);
+  while (hit !== -1 && count < MOST_HITS) {
+    count += 1;
+    hit = text.indexOf(wanted, hit + 1);
+  }
+  return count;
+}
+
+/** Maps a place in the text without CRs to the text; asked for in ascending order only. */
+function positionsIn(text: string): (viewIndex: number) => number {
+  let removed = 0;
+  let next = text.indexOf("\r\n");
+  return (viewIndex) => {
+    while (next !== -1 && next - removed < viewIndex) {
+      removed += 1;
+      next = text.indexOf("\r\n", next + 2);
+    }
+    return viewIndex + removed;
+  };
+}
+
+function withLineEndsOf(text: string, replacement: string): string {
+  if (replacement.includes("\r")) return replacement;
+  const all = text.split("\n").length - 1;
+  const crlf = text.split("\r\n").length - 1;
+  return crlf * 2 >= all ? replacement.replaceAll("\n", "\r\n") : replacement;
+}

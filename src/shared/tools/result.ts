@@ -1,0 +1,30 @@
+import { MemdirError } from "../errors.ts";
+import type { ToolNote, ToolResult } from "../query/tool.ts";
+import { cutCharacters, wellFormed } from "./text.ts";
+
+/** A message for the model, in characters: a reason, not a document. */
+const MESSAGE_CHARACTERS = 4000;
+
+export function success(content: string, notes: ToolNote[] = []): ToolResult {
+  return { content: wellFormed(content), isError: false, notes };
+}
+
+/** An error that the model can act on: what was tried, the value, the limit, the next step. */
+export function failure(message: string): ToolResult {
+  return {
+    content: cutCharacters(wellFormed(message), MESSAGE_CHARACTERS),
+    isError: true,
+    notes: [],
+  };
+}
+
+/**
+ * What a throw becomes. Only a message that was written for clients is passed on; the text of any
+ * other error may hold keys of the storage. `attempt` names what was tried, with the logical path.
+ */
+export function failureOf(error: unknown, attempt: string): ToolResult {
+  if (error instanceof MemdirError && error.code === "invalid_request") {
+    return failure(`${attempt} failed. ${error.message}`);
+  }
+  return failure(`${attempt} failed: the file storage did not answer. Try again later`);
+}

@@ -5,6 +5,8 @@ import { defineConfig } from "vitest/config";
 // service from outside.
 export default defineConfig({
   test: {
+    // Most of the time is spent waiting for processes, not computing.
+    maxWorkers: 4,
     projects: [
       {
         test: {

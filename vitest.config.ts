@@ -28,7 +28,7 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               // Nothing here talks to the world; what tries is told so.
-              outboundService: () => new Response("no network in tests", { status: 599 }),
+              outboundService: () => new Response("no network in tests", { status: 400 }),
             },
           }),
         ],

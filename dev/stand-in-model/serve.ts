@@ -33,6 +33,8 @@ export async function serveStandIn(
   };
 }
 
+const held = new Set<Request>();
+
 // A handler or a body that fails breaks the connection: that is how "cut" looks from outside.
 async function answer(
   standIn: Pick<StandIn, "handle">,
@@ -43,7 +45,11 @@ async function answer(
   outgoing.once("close", () => {
     if (!outgoing.writableFinished) gone.abort(new Error("The client went away"));
   });
-  const response = await standIn.handle(await requestFrom(incoming, gone.signal));
+  const request = await requestFrom(incoming, gone.signal);
+  // Node stops passing an abort on to a request that was collected.
+  held.add(request);
+  outgoing.once("close", () => held.delete(request));
+  const response = await standIn.handle(request);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.flushHeaders();
   const reader = response.body?.getReader();

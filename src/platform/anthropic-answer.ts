@@ -84,6 +84,8 @@ function answer(
 ): Answer {
   const content: AssistantBlock[] = [];
   const malformed: Record<string, string> = {};
+  // Where the limit struck within a call, its JSON may look whole all the same.
+  const inCall = stopReason === "max_tokens" && blocks.at(-1)?.type === "tool_use";
   let cutCall = false;
   for (const block of blocks) {
     if (block === undefined || block.type === "other") continue;
@@ -93,22 +95,14 @@ function answer(
       continue;
     }
     const call = calls.get(block.id);
-    if (!call || (stopReason === "max_tokens" && call.malformed !== undefined)) {
+    if (!call || (inCall && block === blocks.at(-1))) {
       cutCall = true;
       continue;
     }
     content.push({ type: "tool_use", id: call.id, name: call.name, input: call.input });
     if (call.malformed !== undefined) malformed[call.id] = call.malformed;
   }
-  const stoppedInCall = stopReason === "max_tokens" && blocks.at(-1)?.type === "tool_use";
-  return {
-    status: "answered",
-    content,
-    malformed,
-    stopReason,
-    cutCall: cutCall || stoppedInCall,
-    usage,
-  };
+  return { status: "answered", content, malformed, stopReason, cutCall, usage };
 }
 
 function opened(block: Anthropic.Messages.ContentBlock): Building {
@@ -162,16 +156,23 @@ function callOf(block: Building | undefined): ToolCall | undefined {
 
 /** The API refuses a lone surrogate, and JSON can smuggle one in as an escape. */
 function wellFormed(input: Record<string, unknown>): Record<string, unknown> {
-  const text = JSON.stringify(input, (_key, value: unknown) =>
-    typeof value === "string" ? value.toWellFormed() : value,
-  );
-  const parsed: unknown = JSON.parse(text);
+  const text = JSON.stringify(input);
+  // JSON.stringify writes what is lone as an escape of its own: looked for first, as it is rare.
+  if (!/\\ud[89a-f]/.test(text)) return input;
+  const parsed: unknown = JSON.parse(text, (_key, value: unknown) => {
+    if (typeof value === "string") return value.toWellFormed();
+    if (!isRecord(value)) return value;
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map(([key, inner]) => [key.toWellFormed(), inner]));
+  });
   return isRecord(parsed) ? parsed : {};
 }
 
 function spoken(
   block: Exclude<Building, { type: "tool_use" } | { type: "other" }>,
 ): AssistantBlock | undefined {
+  // Thinking that was cut off has no signature, and without one the API refuses it for ever.
+  if (block.type === "thinking" && block.signature === "") return undefined;
   if (block.type !== "text") return block;
   return block.text.trim() === "" ? undefined : { type: "text", text: block.text.toWellFormed() };
 }

@@ -24,10 +24,16 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
     async *stream(request, signal) {
       const watch = startWatch(options.idleMs);
       const stop = AbortSignal.any([signal, watch.signal]);
+      const stopped = () => {
+        if (signal.aborted) return failure("aborted", "The model call was stopped");
+        return watch.signal.aborted ? stalled(request, options.idleMs) : undefined;
+      };
       const client = new Anthropic({
         apiKey: options.apiKey,
         ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
         maxRetries: 0,
+        // It would log the text of an event that it cannot read.
+        logLevel: "off",
         fetch: (input, init) => watchedFetch(input, init, watch.alive),
       });
       try {
@@ -39,11 +45,11 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
           signal: stop,
           headers,
         });
-        return yield* collectAnswer(events, options.answerBytes);
+        const outcome = yield* collectAnswer(events, options.answerBytes);
+        // The SDK ends an aborted stream silently, so that it looks like one that was cut.
+        return outcome.status === "answered" ? outcome : (stopped() ?? outcome);
       } catch (error) {
-        if (signal.aborted) return failure("aborted", "The model call was stopped");
-        if (watch.signal.aborted) return stalled(request, options.idleMs);
-        return failureOf(error);
+        return stopped() ?? failureOf(error);
       } finally {
         watch.stop();
         // Ends the connection where the reader left early; harmless after a proper end.
@@ -104,7 +110,8 @@ function failureOf(error: unknown): ModelFailure {
   if (status === undefined || status >= 500 || status === 408) {
     return { ...failure("server_error", `The model's server failed (${status ?? type})`), ...hint };
   }
-  if (status === 400 && /prompt is too long/i.test(error.apiMessage ?? error.message)) {
+  const tooLong = status === 400 && /prompt is too long/i.test(error.apiMessage ?? error.message);
+  if (tooLong || status === 413) {
     return failure("too_long", "The conversation is longer than the model's context window");
   }
   if (status === 401 || status === 403) {

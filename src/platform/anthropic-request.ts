@@ -5,6 +5,8 @@ import { modelFacts } from "../shared/query/models.ts";
 
 type Body = Anthropic.Messages.MessageCreateParamsStreaming;
 type Param = Anthropic.Messages.MessageParam;
+type Block = Anthropic.Messages.ContentBlockParam;
+type Markable = Extract<Block, { type: "text" | "tool_result" | "tool_use" }>;
 
 /** A cache mark looks back this many blocks for an earlier one. Source: prompt caching, API. */
 const LOOK_BACK_BLOCKS = 20;
@@ -15,8 +17,8 @@ const MESSAGE_MARKS = 3;
 
 /**
  * The body of a Messages API request. The same input gives the same bytes: the cache depends on it.
- * Marks stand at the end of the system prompt and on the last block, and further back where one
- * step added more blocks than a mark looks back.
+ * Marks stand at the end of the system prompt and on the last block, and further back where the
+ * conversation is longer than a mark looks back.
  */
 export function requestBody(request: ModelRequest): Body {
   const messages = request.messages.map(messageParam);
@@ -42,31 +44,51 @@ export function requestBody(request: ModelRequest): Body {
   };
 }
 
+/** Copied, since marks are set on it. A lone surrogate that an older row still holds is healed. */
 function messageParam(message: Message): Param {
   if (message.role === "user") {
-    return { role: "user", content: message.content.map((block) => ({ ...block })) };
+    return {
+      role: "user",
+      content: message.content.map((block) =>
+        block.type === "text"
+          ? { ...block, text: block.text.toWellFormed() }
+          : { ...block, content: block.content.toWellFormed() },
+      ),
+    };
   }
-  return { role: "assistant", content: message.content.map((block) => ({ ...block })) };
+  return {
+    role: "assistant",
+    content: message.content.map((block) =>
+      block.type === "text" ? { ...block, text: block.text.toWellFormed() } : { ...block },
+    ),
+  };
 }
 
-/** Marks the last block that can carry a mark, and then every 15th before it. */
+/**
+ * Marks the last block, then the one with which the request before ended (that is where its own mark
+ * stood, however much one step has added since), then every 15th back from the last.
+ */
 function markMessages(messages: Param[]): void {
-  let left = MESSAGE_MARKS;
-  let distance = MARK_EVERY_BLOCKS;
-  let total = 0;
-  for (const message of messages) total += message.content.length;
-  for (const message of messages.toReversed()) {
-    if (typeof message.content === "string") continue;
-    for (const block of message.content.toReversed()) {
-      distance += 1;
-      if (distance <= MARK_EVERY_BLOCKS || left === 0) continue;
-      if (block.type !== "text" && block.type !== "tool_result" && block.type !== "tool_use") {
-        continue;
-      }
-      block.cache_control = { type: "ephemeral" };
-      distance = 0;
-      left -= 1;
-      if (total <= LOOK_BACK_BLOCKS) return;
-    }
+  const blocks = blocksOf(messages);
+  const last = blocks.length - 1;
+  const answer = messages.findLastIndex((message) => message.role === "assistant");
+  const places = [last];
+  if (blocks.length > LOOK_BACK_BLOCKS) {
+    if (answer > 0) places.push(blocksOf(messages.slice(0, answer)).length - 1);
+    for (let n = 1; n < MESSAGE_MARKS; n += 1) places.push(last - n * MARK_EVERY_BLOCKS);
   }
+  const marked = new Set<Markable>();
+  for (const place of places) {
+    const block = blocks.slice(0, Math.max(0, place + 1)).findLast(isMarkable);
+    if (block && marked.size < MESSAGE_MARKS) marked.add(block);
+  }
+  for (const block of marked) block.cache_control = { type: "ephemeral" };
+}
+
+function blocksOf(messages: readonly Param[]): Block[] {
+  return messages.flatMap(({ content }) => (typeof content === "string" ? [] : content));
+}
+
+function isMarkable(block: Block): block is Markable {
+  return block.type === "text" || block.type === "tool_result" || block.type === "tool_use";
 }

@@ -77,7 +77,7 @@ export const WAIT_IN_MEMORY_MS = 5_000;
 export const RETRY_AFTER_MOST_MS = 60 * 60 * 1000;
 /** Silence of the model's server after which a call counts as stalled, in milliseconds. */
 export const MODEL_IDLE_MS = 90_000;
-/** Answers in a row that the token limit may cut before the turn gives up. */
+/** Answers of one turn that may be cut or paused before the turn gives up. */
 export const CONTINUATIONS = 3;
 /** Output tokens asked of the model for one answer. */
 export const ANSWER_TOKENS = 32_000;

@@ -8,6 +8,8 @@ import type { PreviewFrame } from "./preview.ts";
 
 /** Bytes that wait for a client before nothing more is read for it. */
 const BUFFER_BYTES = 65_536;
+/** Bytes beyond the buffer that a session's end may still hand to a client that does not read. */
+const FINISH_BYTES = 4_000_000;
 
 export interface Subscriber {
   /** There is something new in the log. */
@@ -36,7 +38,9 @@ export function eventStream(
   let controller: ReadableByteStreamController | undefined;
   let caughtUp = false;
   let over = false;
-  let previewed: unknown;
+  let size = STREAM_BATCH;
+  /** By type, the id of the event whose preview is under way without a hole. */
+  const previewed = new Map<string, string>();
   let news: (() => void) | undefined;
 
   const subscriber: Subscriber = {
@@ -46,15 +50,17 @@ export function eventStream(
     },
     preview(frames) {
       for (const { of, type, body, id } of frames) {
-        if (!controller || !caughtUp || !previews.includes(of) || !room(controller)) continue;
-        // Without its beginning the rest of a preview means nothing.
-        if (type === "event_delta" && previewed !== id) continue;
-        previewed = id;
+        if (!previews.includes(of)) continue;
+        const begun = type === "event_start" || previewed.get(of) === id;
+        // Without its beginning, or behind a hole, the rest of a preview means nothing.
+        previewed.delete(of);
+        if (!controller || over || !caughtUp || !begun || !room(controller)) continue;
+        previewed.set(of, id);
         controller.enqueue(bytes(`event: ${type}\ndata: ${JSON.stringify(body)}\n\n`));
       }
     },
     finish(last) {
-      drain();
+      drain(FINISH_BYTES);
       if (controller && !over && cursor < last.seq) controller.enqueue(bytes(frame(last)));
       if (!over) controller?.close();
       end();
@@ -79,16 +85,24 @@ export function eventStream(
     { highWaterMark: BUFFER_BYTES },
   );
 
-  /** Hands over what the log has behind the cursor, while there is room; true if that was anything. */
-  function drain(): boolean {
+  /**
+   * Hands over what the log has behind the cursor, while there is room (or less than `beyond` bytes
+   * too few); true if that was anything. Large events are read a few at a time, lest they pile up.
+   */
+  function drain(beyond = 0): boolean {
     let any = false;
-    while (controller && !over && room(controller)) {
-      const batch = read(cursor, STREAM_BATCH);
-      caughtUp = batch.length < STREAM_BATCH;
-      if (batch.length === 0) break;
-      controller.enqueue(bytes(batch.map(frame).join("")));
-      cursor = batch.at(-1)?.seq ?? cursor;
-      any = true;
+    while (controller && !over && room(controller, beyond)) {
+      const batch = read(cursor, size);
+      let given = 0;
+      for (const event of batch) {
+        if (!room(controller, beyond)) break;
+        cursor = event.seq;
+        controller.enqueue(bytes(frame(event)));
+        given += 1;
+      }
+      any ||= given > 0;
+      caughtUp = given === batch.length && batch.length < size;
+      size = given < batch.length ? given : Math.min(size * 2, STREAM_BATCH);
       if (caughtUp) break;
     }
     return any;
@@ -114,8 +128,8 @@ export function eventStream(
   }
 }
 
-function room(controller: ReadableByteStreamController): boolean {
-  return (controller.desiredSize ?? 0) > 0;
+function room(controller: ReadableByteStreamController, beyond = 0): boolean {
+  return (controller.desiredSize ?? 0) > -beyond;
 }
 
 /** The data is JSON, which holds no line break; the type comes from a closed set. */

@@ -77,7 +77,12 @@ export function readEvents(sql: SqlStorage, query: EventQuery): StoredEvent[] {
       query.limit,
     )
     .toArray()
-    .map(({ seq, id, type, body }) => ({ seq, id, type, json: withSeq(seq, body) }));
+    .map(({ seq, id, type, body }) => ({
+      seq,
+      id,
+      type,
+      json: withSeq(seq, whole(body, id, type)),
+    }));
 }
 
 /** The number of the newest event, 0 where there is none. */
@@ -111,7 +116,13 @@ export function refuseLarge(text: string, what: string): void {
   );
 }
 
+/** A row that was cut or overwritten becomes a placeholder; it must not spoil those beside it. */
+function whole(body: string, id: string, type: string): string {
+  if (body.startsWith("{") && body.endsWith("}")) return body;
+  return JSON.stringify({ id, type, unreadable: true });
+}
+
 /** The stored text stays as it is; its number is put in front. */
 function withSeq(seq: number, body: string): string {
-  return body.startsWith("{") ? `{"seq":${seq},${body.slice(1)}` : `{"seq":${seq}}`;
+  return `{"seq":${seq},${body.slice(1)}`;
 }

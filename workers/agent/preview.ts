@@ -24,6 +24,8 @@ export function createPreview(): Preview {
   let messageId: string | undefined;
   let thinkingId: string | undefined;
   const texts: number[] = [];
+  /** White space with which a block begins: it waits for more, since alone it is not stored. */
+  const held = new Map<number, string>();
 
   function frames(event: ModelEvent): PreviewFrame[] {
     if (event.type === "thinking_start" && thinkingId === undefined) {
@@ -31,14 +33,21 @@ export function createPreview(): Preview {
       return [start("agent.thinking", thinkingId)];
     }
     if (event.type !== "text") return [];
+    const { block } = event;
+    const text = (held.get(block) ?? "") + event.text;
+    if (!texts.includes(block) && text.trim() === "") {
+      held.set(block, text);
+      return [];
+    }
+    held.delete(block);
     const opening: PreviewFrame[] = [];
     if (messageId === undefined) {
       messageId = newId("sevt");
       opening.push(start("agent.message", messageId));
     }
-    if (!texts.includes(event.block)) texts.push(event.block);
-    const content = { type: "text", text: event.text };
-    const delta = { type: "content_delta", index: texts.indexOf(event.block), content };
+    if (!texts.includes(block)) texts.push(block);
+    const content = { type: "text", text };
+    const delta = { type: "content_delta", index: texts.indexOf(block), content };
     const body = { type: "event_delta", event_id: messageId, delta };
     return [...opening, { ...DELTA, id: messageId, body }];
   }

@@ -13,16 +13,19 @@ export function startRead(tool: ReadTool, input: unknown, signal: AbortSignal): 
     const stop = () => resolve(failed(INTERRUPTED));
     if (signal.aborted) return stop();
     signal.addEventListener("abort", stop, { once: true });
-    tool
-      .run(input, signal)
-      .catch(() =>
-        failed(`${tool.name} failed unexpectedly. Try it once more, or go on without it`),
-      )
-      .then((result) => {
-        signal.removeEventListener("abort", stop);
-        resolve(result);
-      });
+    runRead(tool, input, signal).then((result) => {
+      signal.removeEventListener("abort", stop);
+      resolve(result);
+    });
   });
+}
+
+async function runRead(tool: ReadTool, input: unknown, signal: AbortSignal): Promise<ToolResult> {
+  try {
+    return await tool.run(input, signal);
+  } catch {
+    return failed(`${tool.name} failed unexpectedly. Try it once more, or go on without it`);
+  }
 }
 
 /**

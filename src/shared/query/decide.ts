@@ -9,7 +9,6 @@ export type Decision = {
   problem?: Problem;
 } & (
   | { next: "tools" }
-  | { next: "again" }
   | { next: "continue"; continuation: Message }
   | { next: "end"; outcome: LoopOutcome }
 );
@@ -44,7 +43,7 @@ export function afterAnswer(answer: Answer, cuts: number, cutsMost: number): Dec
     case "stop_sequence":
       return end({ reason: "end_turn" });
     case "pause_turn":
-      return { message: assistant(spoken), calls: [], next: "again" };
+      return pausedAnswer(spoken, cuts, cutsMost);
     case "max_tokens":
       return cutAnswer(answer, spoken, cuts, cutsMost);
     case "refusal":
@@ -77,11 +76,32 @@ function cutAnswer(
   const advice = answer.cutCall
     ? "Your answer reached the output limit inside a tool call, and the call was not run. Do the work in smaller pieces: several shorter calls instead of one long one."
     : "Your answer reached the output limit. Go on exactly where it stopped, without repeating anything.";
-  const continuation: Message = {
-    role: "user",
-    content: [{ type: "text", text: `<system-reminder>${advice}</system-reminder>` }],
+  return { message, calls: [], problem, next: "continue", continuation: reminder(advice) };
+}
+
+/**
+ * A pause asks for the answer to be sent back as it is. That holds for answers that end in a tool of
+ * the server's, which we do not keep; any other request has to end with the user's words.
+ */
+function pausedAnswer(spoken: AssistantBlock[], cuts: number, cutsMost: number): Decision {
+  const message = assistant(spoken);
+  if (cuts < cutsMost) {
+    const continuation = reminder("Your answer was paused. Go on exactly where it stopped.");
+    return { message, calls: [], next: "continue", continuation };
+  }
+  const problem: Problem = {
+    kind: "unknown_stop",
+    message: `The model paused its answer ${cuts + 1} times in this turn; ask for a smaller piece of work`,
+    goesOn: false,
   };
-  return { message, calls: [], problem, next: "continue", continuation };
+  return { message, calls: [], problem, next: "end", outcome: { reason: "stopped" } };
+}
+
+function reminder(text: string): Message {
+  return {
+    role: "user",
+    content: [{ type: "text", text: `<system-reminder>${text}</system-reminder>` }],
+  };
 }
 
 function callStates(answer: Answer): CallState[] {
@@ -92,10 +112,13 @@ function callStates(answer: Answer): CallState[] {
   });
 }
 
-/** An assistant message of these blocks, if any of them says something. */
+/**
+ * An assistant message of these blocks up to the last that says something; the API refuses a message
+ * that ends in thinking, as one does whose calls were dropped.
+ */
 function assistant(blocks: AssistantBlock[]): Message | undefined {
-  const speaks = blocks.some((block) => block.type === "text");
-  return speaks ? { role: "assistant", content: blocks } : undefined;
+  const last = blocks.findLastIndex((block) => block.type === "text");
+  return last < 0 ? undefined : { role: "assistant", content: blocks.slice(0, last + 1) };
 }
 
 function malformed(state: CallState): Problem {

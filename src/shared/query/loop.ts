@@ -153,7 +153,8 @@ export async function* runLoop(
       role: "user",
       content: [{ type: "text", text: "[The user interrupted this turn.]" }],
     };
-    yield { type: "interrupted", said, mark, outcome };
+    // An answer that is broken off may end within a character.
+    yield { type: "interrupted", said: said.toWellFormed(), mark, outcome };
     return outcome;
   }
 }

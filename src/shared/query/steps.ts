@@ -24,7 +24,7 @@ export interface TurnState {
   iteration: number;
   /** Failed tries of the model call that is due. */
   attempt: number;
-  /** Answers that the token limit has cut in this turn. */
+  /** Answers of this turn that the token limit cut or that the model paused. */
   continuations: number;
 }
 

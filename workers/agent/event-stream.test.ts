@@ -1,0 +1,417 @@
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
+import type { PreviewFrame } from "./preview.ts";
+import { createPreview } from "./preview.ts";
+import type { Client, Log } from "./sse-fixture.ts";
+import { createLog } from "./sse-fixture.ts";
+
+const BUFFER = 65_536;
+const ids = (client: Client) =>
+  client.frames.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
+const range = (from: number, to: number) =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
+
+function filled(count: number, payload: unknown = "x"): Log {
+  const log = createLog();
+  for (let n = 0; n < count; n += 1) log.append(payload);
+  return log;
+}
+
+/** Lets everything settle that waits for nothing from outside. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe("replay and live", () => {
+  test.each([0, 1, 40, 99, 100, 101, 149, 199, 249, 250])(
+    "STREAM-01, -02: from %i on, each event comes once and in order, then what is new",
+    async (after) => {
+      const log = filled(250);
+      const client = log.open({ after });
+      await client.readFrames(250 - after);
+      log.append();
+      log.append();
+      await client.readFrames(252 - after);
+      expect(ids(client)).toEqual(range(after + 1, 252));
+      await client.cancel();
+    },
+  );
+
+  test("STREAM-02: whatever is appended between two reads, nothing overtakes or is lost", async () => {
+    const move = fc.oneof(
+      fc.record({
+        append: fc.integer({ min: 1, max: 130 }),
+        size: fc.constantFrom(1, 900, 40_000),
+      }),
+      fc.constant("read" as const),
+      fc.constant("settle" as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.nat(120), fc.array(move, { maxLength: 14 }), async (before, moves) => {
+        const log = filled(before);
+        const after = Math.floor(before / 2);
+        const client = log.open({ after });
+        const reads: Promise<void>[] = [];
+        for (const now of moves) {
+          // A read that finds nothing stays open, as a client's does.
+          if (now === "read") reads.push(client.read());
+          else if (now === "settle") await Promise.resolve();
+          else for (let n = 0; n < now.append; n += 1) log.append("y".repeat(now.size));
+        }
+        const last = log.append().seq;
+        await Promise.race([Promise.all(reads), settled()]);
+        await client.readFrames(last - after);
+        expect(ids(client)).toEqual(range(after + 1, last));
+        await client.cancel();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("STREAM-03: what happened while the client was away comes, to the last event", async () => {
+    const log = filled(90);
+    const first = log.open();
+    await first.readFrames(40);
+    await first.cancel();
+    log.append("the end", "session.status_idle");
+    const again = log.open({ after: 40 });
+    await again.readFrames(51);
+    expect(ids(again)).toEqual(range(41, 91));
+    expect(again.frames.at(-1)?.event).toBe("session.status_idle");
+    await again.cancel();
+  });
+
+  test("STREAM-13: two clients get the same bytes of each event, live and replayed, small and large", async () => {
+    const log = createLog();
+    const live = log.open();
+    const reading = live.readFrames(3);
+    log.append("x");
+    log.append("y".repeat(1_900_000));
+    log.append("z");
+    await reading;
+    const late = log.open();
+    await late.readFrames(3);
+    expect(late.frames).toEqual(live.frames);
+    expect(late.frames.map((frame) => frame.data)).toEqual(log.events.map((event) => event.json));
+    await Promise.all([live.cancel(), late.cancel()]);
+  });
+
+  test("an event reaches a client that waits for it at once", async () => {
+    const log = createLog();
+    const client = log.open();
+    const reading = client.readFrames(1);
+    await settled();
+    log.append();
+    await Promise.race([reading, settled()]);
+    expect(ids(client)).toEqual([1]);
+    await client.cancel();
+  });
+});
+
+describe("a client that does not read", () => {
+  test.each([
+    ["live", 2_000, 200],
+    ["live", 500, 5_000],
+    ["live", 40, 100_000],
+    ["replayed", 2_000, 200],
+    ["replayed", 500, 5_000],
+    ["replayed", 40, 100_000],
+    ["replayed", 1_000, 1],
+  ])(
+    "of %s, %i events of %i bytes, holds about one buffer and loses nothing",
+    async (how, count, size) => {
+      const log = filled(how === "live" ? 0 : count, "y".repeat(size));
+      const client = log.open();
+      for (let n = log.events.length; n < count; n += 1) {
+        log.append("y".repeat(size));
+        if (n % 100 === 0) await settled();
+      }
+      await settled();
+      // With the log out of reach, what comes is what was held.
+      const kept = log.events.splice(0);
+      while (client.bytes < BUFFER + 2 * size) {
+        const before = client.bytes;
+        await Promise.race([client.read(), settled()]);
+        if (client.bytes === before) break;
+      }
+      expect(client.bytes).toBeLessThan(BUFFER + size + 1_000);
+      log.events.push(...kept);
+      log.append();
+      await client.readFrames(count + 1);
+      expect(ids(client)).toEqual(range(1, count + 1));
+      await client.cancel();
+    },
+  );
+});
+
+const start = (id: string): PreviewFrame => ({
+  of: "agent.message",
+  type: "event_start",
+  id,
+  body: { type: "event_start", event: { id, type: "agent.message" } },
+});
+const delta = (id: string, text: string): PreviewFrame => ({
+  of: "agent.message",
+  type: "event_delta",
+  id,
+  body: { type: "event_delta", event_id: id, text },
+});
+const preview = (log: Log, ...frames: PreviewFrame[]) => {
+  for (const subscriber of log.subscribers) subscriber.preview(frames);
+};
+const previewsOf = (client: Client) =>
+  client.frames.filter(({ id }) => id === undefined).map(({ event, data }) => [event, data]);
+
+describe("previews", () => {
+  const previews = ["agent.message"];
+
+  test("come to who asked for them, without an id, and are no part of a replay", async () => {
+    const log = filled(2);
+    const asked = log.open({ previews });
+    const not = log.open();
+    const thinking = log.open({ previews: ["agent.thinking"] });
+    for (const client of [asked, not, thinking]) await client.readFrames(2);
+    preview(log, start("a"), delta("a", "Hel"));
+    preview(log, delta("a", "lo"));
+    log.append();
+    await asked.readFrames(6);
+    for (const client of [not, thinking]) await client.readFrames(3);
+    expect(previewsOf(asked)).toEqual([
+      ["event_start", JSON.stringify(start("a").body)],
+      ["event_delta", JSON.stringify(delta("a", "Hel").body)],
+      ["event_delta", JSON.stringify(delta("a", "lo").body)],
+    ]);
+    expect(asked.frames.map(({ id }) => id).slice(2)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      "3",
+    ]);
+    expect([...previewsOf(not), ...previewsOf(thinking)]).toEqual([]);
+    expect(ids(asked)).toEqual(ids(not));
+    await Promise.all([asked, not, thinking].map((client) => client.cancel()));
+  });
+
+  test("do not come before the client has caught up, nor their rest afterwards", async () => {
+    const log = filled(300, "y".repeat(1000));
+    const client = log.open({ previews });
+    await client.read();
+    preview(log, start("a"), delta("a", "Hel"));
+    await client.readFrames(300);
+    await settled();
+    preview(log, delta("a", "lo"));
+    preview(log, start("b"), delta("b", "new"));
+    log.append();
+    while (!ids(client).includes(301)) await client.read();
+    expect(previewsOf(client).map(([, data]) => data)).toEqual(
+      [start("b"), delta("b", "new")].map(({ body }) => JSON.stringify(body)),
+    );
+    await client.cancel();
+  });
+
+  test("do not come before the replay has begun", async () => {
+    const log = filled(3);
+    const client = log.open({ previews });
+    preview(log, start("a"), delta("a", "Hel"));
+    await client.readFrames(3);
+    expect(ids(client)).toEqual([1, 2, 3]);
+    await client.cancel();
+  });
+
+  test("stop for good where one had to be left out: a text has no hole", async () => {
+    const log = createLog();
+    const client = log.open({ previews });
+    await client.read();
+    await settled();
+    const long = "y".repeat(BUFFER);
+    preview(log, start("a"), delta("a", "Hel"), delta("a", long), delta("a", "left out"));
+    await client.readFrames(3);
+    await settled();
+    preview(log, delta("a", "behind the hole"));
+    log.append();
+    while (!ids(client).includes(1)) await client.read();
+    expect(previewsOf(client)).toHaveLength(3);
+    await client.cancel();
+  });
+
+  test("of thinking in the middle of a text leave the text whole", async () => {
+    const log = createLog();
+    const client = log.open({ previews: ["agent.message", "agent.thinking"] });
+    await client.read();
+    await settled();
+    const thinking: PreviewFrame = { ...start("t"), of: "agent.thinking" };
+    preview(log, start("a"), delta("a", "Hel"), thinking, delta("a", "lo"));
+    await client.readFrames(4);
+    expect(previewsOf(client)).toHaveLength(4);
+    await client.cancel();
+  });
+
+  test("do not overtake an event that was stored before them", async () => {
+    const log = createLog();
+    const client = log.open({ previews });
+    await client.read();
+    await settled();
+    log.append();
+    preview(log, start("a"));
+    log.append();
+    await client.readFrames(3);
+    expect(client.frames.map(({ event }) => event)).toEqual([
+      "agent.message",
+      "event_start",
+      "agent.message",
+    ]);
+    await client.cancel();
+  });
+
+  test("of a whole answer put together are the stored text", async () => {
+    const log = createLog();
+    const client = log.open({ previews });
+    await client.read();
+    await settled();
+    const { frames } = createPreview();
+    const text = 'Left\r\rdata: Right\n\nevent: done\u2028 "x" \u{1F30D}';
+    for (const piece of text) preview(log, ...frames({ type: "text", block: 0, text: piece }));
+    await client.readFrames(1 + [...text].length);
+    const pieces = client.frames.slice(1).map(({ data }) => JSON.parse(data).delta.content.text);
+    expect(pieces.join("")).toBe(text);
+    await client.cancel();
+  });
+});
+
+describe("the end", () => {
+  test("a client that leaves is unsubscribed, and what comes later does no harm", async () => {
+    const log = filled(3);
+    for (const early of [true, false]) {
+      const client = log.open({ previews: ["agent.message"] });
+      const [subscriber] = log.subscribers;
+      if (!early) await client.readFrames(3);
+      await client.cancel();
+      expect(log.subscribers.size).toBe(0);
+      subscriber?.wake();
+      subscriber?.preview([start("a")]);
+      subscriber?.finish(log.append());
+    }
+  });
+
+  test("one timer stands while a client waits, and none after it has left", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const log = createLog();
+      const client = log.open();
+      await client.read();
+      expect(vi.getTimerCount()).toBe(1);
+      for (let n = 1; n < 5; n += 1) {
+        log.append();
+        await client.readFrames(n);
+      }
+      expect(vi.getTimerCount()).toBe(1);
+      await client.cancel();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("a client that leaves while it waits is unsubscribed and told nothing more", async () => {
+    const log = createLog();
+    const client = log.open({ pingMs: 10 });
+    const reading = client.readFrames(1);
+    await settled();
+    await client.cancel();
+    await reading;
+    expect(log.subscribers.size).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(client.comments).toEqual([": connected"]);
+  });
+
+  test.each([0, 1, 99, 100, 101, 450])(
+    "finish hands over the %i events that are left, the last one too, and closes",
+    async (count) => {
+      const log = createLog();
+      const client = log.open();
+      await client.read();
+      await settled();
+      const kept = [...log.subscribers];
+      // The log grows without a word; then it is about to be cleared.
+      log.subscribers.clear();
+      for (let n = 0; n < count; n += 1) log.append("y".repeat(500));
+      const last = log.append("gone", "session.deleted");
+      for (const subscriber of kept) subscriber.finish(last);
+      log.events.length = 0;
+      while (!client.over) await client.read();
+      expect(ids(client)).toEqual(range(1, count + 1));
+      expect(client.frames.at(-1)?.event).toBe("session.deleted");
+    },
+  );
+
+  test("finish ends a client that waits, and forgets it", async () => {
+    const log = createLog();
+    const client = log.open();
+    const reading = client.readFrames(9);
+    await settled();
+    const last = { seq: 1, id: "sevt_1", type: "session.deleted", json: "{}" };
+    for (const subscriber of log.subscribers) subscriber.finish(last);
+    await reading;
+    expect(client.over).toBe(true);
+    expect(ids(client)).toEqual([1]);
+    expect(log.subscribers.size).toBe(0);
+  });
+
+  test("finish ends a client that brings its own buffer", async () => {
+    const log = createLog();
+    const { stream } = log.open();
+    const reader = stream.getReader({ mode: "byob" });
+    await reader.read(new Uint8Array(1000));
+    const reading = reader.read(new Uint8Array(1000));
+    await settled();
+    const last = { seq: 1, id: "sevt_1", type: "session.deleted", json: "{}" };
+    for (const subscriber of log.subscribers) subscriber.finish(last);
+    expect((await reading).done).toBe(false);
+    expect((await reader.read(new Uint8Array(1000))).done).toBe(true);
+  });
+});
+
+describe("a sign of life", () => {
+  test("STREAM-04: comes while nothing happens, as a comment that carries no id", async () => {
+    const log = filled(1);
+    const client = log.open({ pingMs: 10 });
+    while (client.comments.length < 4) await client.read();
+    expect(client.comments).toEqual([": connected", ": ping", ": ping", ": ping"]);
+    expect(client.frames).toHaveLength(1);
+    expect(client.lastId).toBe("1");
+    log.append();
+    await client.readFrames(2);
+    expect(ids(client)).toEqual([1, 2]);
+    await client.cancel();
+  });
+
+  test("does not pile up for a client that does not read", async () => {
+    const log = createLog();
+    const client = log.open({ pingMs: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await client.read();
+    expect(client.bytes).toBeLessThan(BUFFER);
+    await client.cancel();
+  });
+});
+
+describe("STREAM-07: one event stays one event", () => {
+  test.each([
+    "Left\r\rdata: Right",
+    "x\n\nevent: done\ndata: {}",
+    "\r\n\r\nid: 99\n\n",
+    "\u2028\u2029\u0085\u0000\uFEFF",
+    " leading space",
+    "",
+    ": ping",
+    "\u{1F30D}\u{1F468}\u200D\u{1F469}",
+    "half a pair \ud83c",
+  ])("with %j in it", async (payload) => {
+    const log = filled(1, payload);
+    log.append("next");
+    const client = log.open();
+    await client.readFrames(2);
+    expect(client.frames.map(({ id }) => id)).toEqual(["1", "2"]);
+    expect(JSON.parse(client.frames[0]?.data ?? "")).toMatchObject({ seq: 1, payload });
+    expect(client.comments).toEqual([": connected"]);
+    await client.cancel();
+  });
+});

@@ -27,6 +27,10 @@ export default defineConfig({
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
+              bindings: {
+                STORM_OPERATIONS: process.env.STORM_OPERATIONS ?? "1500",
+                STORM_SEED: process.env.STORM_SEED ?? "1",
+              },
               // Nothing here talks to the world; what tries is told so.
               outboundService: () => new Response("no network in tests", { status: 400 }),
             },

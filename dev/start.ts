@@ -13,10 +13,13 @@ const PASSED = [
   "AUTH_AUDIENCE",
   "AUTH_ISSUER",
   "AUTH_JWKS_URL",
+  "DISABLE_AUTO_MEMORY",
+  "MEMORY_PATH_OVERRIDE",
   "MODEL",
   "MODEL_IDLE_MS",
   "RECALL_MODEL",
   "REMOTE_MEMORY_DIR",
+  "SIMPLE",
 ];
 
 const open: { close(): Promise<void> }[] = [];

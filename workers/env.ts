@@ -10,11 +10,14 @@ export interface AgentEnv {
   FILES: R2Bucket;
   SESSION: DurableObjectNamespace;
   ACCOUNT: DurableObjectNamespace;
+  MEMDIR: DurableObjectNamespace;
 }
 
 /** What memory and files for everybody else need. */
 export interface SyncEnv {
   FILES: R2Bucket;
+  MEMDIR: DurableObjectNamespace;
+  ACCOUNT: DurableObjectNamespace;
 }
 
 /** What the platform hands to the script; only the merge sees all of it. */
@@ -24,6 +27,9 @@ export interface Env extends AgentEnv, SyncEnv {
 }
 
 const positive = z.coerce.number().int().positive();
+
+/** A switch of any spelling: a config file may hold `true` or 0 where a shell holds text. */
+const word = z.coerce.string();
 
 const variables = z.object({
   AUTH_SECRET: z.string().min(32).optional(),
@@ -35,6 +41,9 @@ const variables = z.object({
   MODEL: z.string().min(1).default("claude-opus-5-5"),
   RECALL_MODEL: z.string().min(1).default("claude-sonnet-5-5"),
   REMOTE_MEMORY_DIR: z.string().min(1).optional(),
+  MEMORY_PATH_OVERRIDE: z.string().min(1).optional(),
+  DISABLE_AUTO_MEMORY: word.optional(),
+  SIMPLE: word.optional(),
   MODEL_IDLE_MS: positive.default(MODEL_IDLE_MS),
 });
 
@@ -48,7 +57,14 @@ export type AuthSettings = Pick<
 /** What a session needs to run turns. */
 export type AgentSettings = Pick<
   Variables,
-  "ANTHROPIC_API_KEY" | "ANTHROPIC_BASE_URL" | "MODEL" | "REMOTE_MEMORY_DIR" | "MODEL_IDLE_MS"
+  | "ANTHROPIC_API_KEY"
+  | "ANTHROPIC_BASE_URL"
+  | "MODEL"
+  | "REMOTE_MEMORY_DIR"
+  | "MEMORY_PATH_OVERRIDE"
+  | "DISABLE_AUTO_MEMORY"
+  | "SIMPLE"
+  | "MODEL_IDLE_MS"
 >;
 
 const parsed = new WeakMap<object, Variables>();

@@ -8,10 +8,13 @@ import { sessionRoutes } from "./agent/routes-sessions.ts";
 import { onSchedule, onWork } from "./dream/background.ts";
 import type { Env } from "./env.ts";
 import { variablesOf } from "./env.ts";
+import { settingsRoutes } from "./sync/routes-settings.ts";
 import { workspaceRoutes } from "./sync/routes-workspaces.ts";
+import { storeRoutes } from "./sync/stores/routes-stores.ts";
 
 export { Account } from "./agent/account.ts";
 export { Session } from "./agent/session.ts";
+export { Memdir } from "./sync/memdir/memdir.ts";
 
 const api = createEdge<Env>((env) => {
   const variables = variablesOf(env);
@@ -25,6 +28,8 @@ const api = createEdge<Env>((env) => {
 api.route("/", sessionRoutes());
 api.route("/", eventRoutes());
 api.route("/", workspaceRoutes());
+api.route("/", storeRoutes());
+api.route("/", settingsRoutes());
 
 export default {
   async fetch(request, env, ctx) {

@@ -1,9 +1,11 @@
 // `npm run bench [-- name …]`: measures, and never judges. Figures of one run stand side by side;
 // between runs and machines they mean little.
 
+import { benchScan } from "./scan.ts";
 import { benchSessions } from "./sessions.ts";
 
 const BENCHES: Record<string, () => Promise<void>> = {
+  scan: benchScan,
   sessions: benchSessions,
 };
 

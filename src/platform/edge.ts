@@ -36,6 +36,9 @@ export function createEdge<Bindings extends object>(
   app.notFound((c) => errorResponse("not_found", "There is no such endpoint", requestId(c)));
   app.onError((error, c) => {
     const id = requestId(c);
+    if (error instanceof WireError) {
+      return errorResponse(error.code, error.message, id, error.wire);
+    }
     if (error instanceof MemdirError) return errorResponse(error.code, error.message, id);
     log("edge.failed", { request: id, error: errorName(error) });
     return errorResponse("internal", "Something failed on our side. Try again", id);
@@ -43,14 +46,34 @@ export function createEdge<Bindings extends object>(
   return app;
 }
 
+/** How an error looks outside where its code does not say it all: the SDK's type, and its fields. */
+export interface Wire {
+  type: string;
+  fields?: Record<string, string>;
+}
+
+/** An expected failure with a type of its own on the wire; the status is that of the code. */
+export class WireError extends MemdirError {
+  readonly wire: Wire;
+
+  constructor(code: ErrorCode, message: string, wire: Wire) {
+    super(code, message);
+    this.wire = wire;
+  }
+}
+
 /** An error in the shape of the contract. */
-export function errorResponse(code: ErrorCode, message: string, id: string): Response {
+export function errorResponse(code: ErrorCode, message: string, id: string, wire?: Wire): Response {
   const { status, type } = WIRE[code];
   const headers = new Headers({ "content-type": "application/json", "request-id": id });
   // The SDK retries a 409 unless it is told not to; ours never gets better by itself.
   if (status === 409) headers.set("x-should-retry", "false");
   return Response.json(
-    { type: "error", error: { type, message }, request_id: id },
+    {
+      type: "error",
+      error: { type: wire?.type ?? type, message, ...wire?.fields },
+      request_id: id,
+    },
     { status, headers },
   );
 }
@@ -115,6 +138,22 @@ export function timeParameter(name: string, text: string | undefined): number | 
     "invalid_request",
     `${name}: "${text.slice(0, 40)}" is not a time. Use RFC 3339, such as 2026-01-31T09:00:00Z`,
   );
+}
+
+/** The least time of `created_at[gte]` and `created_at[gt]`, in milliseconds, inclusive. */
+export function lowerBound(query: (name: string) => string | undefined): number | undefined {
+  const inclusive = timeParameter("created_at[gte]", query("created_at[gte]"));
+  const exclusive = timeParameter("created_at[gt]", query("created_at[gt]"));
+  if (exclusive === undefined) return inclusive;
+  return Math.max(exclusive + 1, inclusive ?? Number.NEGATIVE_INFINITY);
+}
+
+/** The greatest time of `created_at[lte]` and `created_at[lt]`, in milliseconds, inclusive. */
+export function upperBound(query: (name: string) => string | undefined): number | undefined {
+  const inclusive = timeParameter("created_at[lte]", query("created_at[lte]"));
+  const exclusive = timeParameter("created_at[lt]", query("created_at[lt]"));
+  if (exclusive === undefined) return inclusive;
+  return Math.min(exclusive - 1, inclusive ?? Number.POSITIVE_INFINITY);
 }
 
 /** The request's `Idempotency-Key`, if it has one. */

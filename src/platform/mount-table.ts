@@ -5,8 +5,9 @@ import { MemdirError } from "../shared/errors.ts";
 import type { Mount, Mounts } from "../shared/files/mounts.ts";
 import { createMounts } from "../shared/files/mounts.ts";
 import type { FileStore } from "../shared/files/store.ts";
-import { MEMORY_FILE_BYTES, WORKSPACE_FILE_BYTES } from "../shared/limits.ts";
-import type { MemoryPlace } from "../shared/settings/locate.ts";
+import { MEMORY_FILE_BYTES, REQUEST_BODY_BYTES, WORKSPACE_FILE_BYTES } from "../shared/limits.ts";
+import type { EnabledPlace } from "../shared/settings/locate.ts";
+import { HOME } from "../shared/settings/memory-path.ts";
 import type { Principal } from "./auth.ts";
 import { createR2Files } from "./r2-files.ts";
 import { encodeKeyPart } from "./r2-key.ts";
@@ -22,15 +23,23 @@ export function isWorkspaceId(text: string): boolean {
   return WORKSPACE_ID.test(text);
 }
 
-/** What an agent of this principal sees: its project's workspace and its memory. */
+/** What an agent of this principal sees: its project's workspace and, where it is on, its memory. */
 export function agentMounts(
   bucket: R2Bucket,
   owner: Owner,
   workspace: string,
-  memory: MemoryPlace,
+  memory: { directory: string; files: FileStore } | undefined,
 ): Mounts {
   const mounts = [workspaceMount(bucket, owner, workspace)];
-  if (memory.enabled) mounts.push(memoryMount(bucket, owner, memory.directory, memory.slug));
+  if (memory) {
+    mounts.push({
+      at: memory.directory,
+      store: memory.files,
+      rights: "write",
+      maxFileBytes: MEMORY_FILE_BYTES,
+      label: "memory",
+    });
+  }
   return createMounts(mounts);
 }
 
@@ -50,15 +59,42 @@ export function workspaceMount(bucket: R2Bucket, owner: Owner, id: string): Moun
   };
 }
 
-function memoryMount(bucket: R2Bucket, owner: Owner, directory: string, slug: string): Mount {
-  const prefix = key("t", owner.tenant, "u", owner.user, "memory", "projects", slug, "memory");
+/**
+ * The R2 prefix of a memory directory, ending in "/". Where the place was chosen it lies by its path,
+ * so that everything that names this directory means the same files.
+ */
+export function memoryPrefix(owner: Pick<Owner, "tenant" | "user">, place: EnabledPlace): string {
+  const user = ["t", owner.tenant, "u", owner.user];
+  if (place.source === "default") {
+    return key(...user, "memory", "projects", place.slug, "memory");
+  }
+  return key(...user, "dirs", ...place.directory.slice(1).split("/"));
+}
+
+/** The folder of a settings layer; the managed one is written by admins only. */
+export function settingsMount(bucket: R2Bucket, owner: Owner, layer: "user" | "managed"): Mount {
+  const { tenant, user, role } = owner;
+  if (layer === "user") {
+    return {
+      at: `${HOME}/.claude`,
+      store: createR2Files(bucket, key("t", tenant, "u", user, "home", ".claude")),
+      rights: "write",
+      maxFileBytes: REQUEST_BODY_BYTES,
+      label: "user settings",
+    };
+  }
   return {
-    at: directory,
-    store: createR2Files(bucket, prefix),
-    rights: "write",
-    maxFileBytes: MEMORY_FILE_BYTES,
-    label: "memory",
+    at: "/etc/claude-code",
+    store: createR2Files(bucket, key("t", tenant, "managed")),
+    rights: role === "admin" ? "write" : "read",
+    maxFileBytes: REQUEST_BODY_BYTES,
+    label: "managed settings, which admins change",
   };
+}
+
+/** What of a workspace is one person's alone, also where the workspace itself is shared. */
+export function localFiles(bucket: R2Bucket, owner: Owner, workspace: string): FileStore {
+  return createR2Files(bucket, key("t", owner.tenant, "u", owner.user, "w", workspace));
 }
 
 function key(...parts: string[]): string {

@@ -1,34 +1,27 @@
-// One user's account: a Durable Object that knows which sessions there are. What a session is like
-// is asked of the session itself, so the two cannot disagree.
+// One user's account: a Durable Object that knows which sessions and memory stores there are. What
+// one is like is asked of the session or the store itself, so the two cannot disagree.
 
 import { DurableObject } from "cloudflare:workers";
+import type {
+  AccountCalls,
+  RequestKey,
+  SessionQuery,
+  SessionRow,
+  StoreQuery,
+  StoreRow,
+} from "../../src/platform/account-rpc.ts";
+import { newId } from "../../src/platform/ids.ts";
 import type { Reply } from "../../src/platform/reply.ts";
 import { replyWith } from "../../src/platform/reply.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import { IDEMPOTENCY_MS } from "../../src/shared/limits.ts";
 import type { AgentEnv } from "../env.ts";
-import type { RequestKey } from "./idempotency.ts";
-import { newId } from "./ids.ts";
-
-export interface SessionRow {
-  id: string;
-  createdAt: number;
-}
-
-export interface SessionQuery {
-  limit: number;
-  order: "asc" | "desc";
-  /** The last row of the page before. */
-  after?: SessionRow;
-  /** Bounds in milliseconds, inclusive. */
-  from?: number;
-  to?: number;
-}
+import { addStore, createStoreTables, listStores } from "./account-stores.ts";
 
 /** A creation that has not been confirmed for this long is taken to have died, in milliseconds. */
 const CREATION_MS = 10 * 60 * 1000;
 
-export class Account extends DurableObject<AgentEnv> {
+export class Account extends DurableObject<AgentEnv> implements AccountCalls {
   readonly #sql = this.ctx.storage.sql;
 
   constructor(ctx: DurableObjectState, env: AgentEnv) {
@@ -42,6 +35,7 @@ export class Account extends DurableObject<AgentEnv> {
       `CREATE TABLE IF NOT EXISTS keys (
          key TEXT PRIMARY KEY, hash TEXT NOT NULL, session TEXT NOT NULL, created_at INTEGER NOT NULL)`,
     );
+    createStoreTables(this.#sql);
   }
 
   /**
@@ -121,6 +115,25 @@ export class Account extends DurableObject<AgentEnv> {
       )
       .toArray()
       .map((row) => row.id);
+  }
+
+  /** Lists a store before it is made; the same key with the same body gives the same row. */
+  addStore(row: StoreRow, request?: RequestKey): Promise<Reply<StoreRow>> {
+    return replyWith(() =>
+      this.ctx.storage.transactionSync(() => addStore(this.#sql, row, request)),
+    );
+  }
+
+  removeStore(id: string): void {
+    this.#sql.exec("DELETE FROM stores WHERE id = ?", id);
+  }
+
+  archiveStore(id: string): void {
+    this.#sql.exec("UPDATE stores SET archived = 1 WHERE id = ?", id);
+  }
+
+  listStores(query: StoreQuery): StoreRow[] {
+    return listStores(this.#sql, query);
   }
 
   #earlier(request: RequestKey): SessionRow | undefined {

@@ -1,9 +1,9 @@
 // The event log of a session: append only, numbered from 1 without a gap. A row never changes, so
 // that whoever reads it live, later or twice sees the same.
 
+import { isId, newId } from "../../src/platform/ids.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import { ROW_BYTES } from "../../src/shared/limits.ts";
-import { isId, newId } from "./ids.ts";
 
 /** What an event holds beside its envelope. */
 export interface EventDraft {

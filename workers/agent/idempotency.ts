@@ -1,14 +1,9 @@
 // Keys of `Idempotency-Key`: the reply of a request is kept with its effect, in one transaction, so
 // a key either has both or can be used again.
 
+import type { RequestKey } from "../../src/platform/account-rpc.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import { IDEMPOTENCY_MS } from "../../src/shared/limits.ts";
-
-export interface RequestKey {
-  key: string;
-  /** SHA-256 of the request's body. */
-  hash: string;
-}
 
 /** The reply that this key already got. Throws `conflict` where it was used for another body. */
 export function earlierReply(sql: SqlStorage, request: RequestKey | undefined): string | undefined {

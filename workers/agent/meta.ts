@@ -1,6 +1,7 @@
 // What is known of a session beside its conversation.
 
 import * as z from "zod";
+import { memorySchema } from "./memory.ts";
 
 const schema = z.object({
   id: z.string(),
@@ -14,6 +15,7 @@ const schema = z.object({
   system: z.string().nullable(),
   title: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
+  memory: memorySchema,
   createdAt: z.number(),
   updatedAt: z.number(),
   archivedAt: z.number().nullable(),
@@ -24,6 +26,8 @@ const schema = z.object({
 });
 
 export type Meta = z.infer<typeof schema>;
+/** A session before its memory was looked for. */
+export type NewMeta = Omit<Meta, "memory">;
 
 /** The session's row; it must exist. */
 export function readMeta(sql: SqlStorage): Meta {

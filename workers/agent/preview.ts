@@ -1,5 +1,5 @@
+import { newId } from "../../src/platform/ids.ts";
 import type { ModelEvent } from "../../src/shared/query/model.ts";
-import { newId } from "./ids.ts";
 
 /** A frame that is sent to whoever listens and never stored. */
 export interface PreviewFrame {

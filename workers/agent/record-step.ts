@@ -1,13 +1,14 @@
 // From a step of the loop to rows and events. Each step is one transaction: either all of it is on
 // disk, or the step has not happened.
 
+import { newId } from "../../src/platform/ids.ts";
+import type { Receipt } from "../../src/platform/memdir-rpc.ts";
 import type { AssistantBlock } from "../../src/shared/query/messages.ts";
 import type { FailureKind, ModelFailure, Usage } from "../../src/shared/query/model.ts";
 import { NO_USAGE } from "../../src/shared/query/model.ts";
 import type { AnsweredStep, LoopStep, Problem } from "../../src/shared/query/steps.ts";
 import { addCall, dropCalls, finishCall, noteSeen, planCall } from "./calls.ts";
 import { appendEvent } from "./events.ts";
-import { newId } from "./ids.ts";
 import type { Preview } from "./preview.ts";
 import { appendMessage } from "./transcript.ts";
 import type { Turn } from "./turns.ts";
@@ -21,6 +22,8 @@ export interface Recording {
   model: string;
   /** Ids that previews have announced for the answer that is being given. */
   preview: Preview;
+  /** Changes of memory that are on disk and come with this step. */
+  saved?: { storeId: string; receipts: readonly Receipt[] } | undefined;
   now: number;
 }
 
@@ -58,6 +61,7 @@ export function recordStep(to: Recording, step: Exclude<LoopStep, { type: "previ
         content: [{ type: "text", text: content }],
         is_error: isError,
       });
+      recordSaved(to);
       return;
     }
     case "results":
@@ -78,6 +82,22 @@ export function recordStep(to: Recording, step: Exclude<LoopStep, { type: "previ
       changeTurn(sql, turn, { outcome: step.outcome });
       return;
   }
+}
+
+/** Tells of memories that were saved: only what is on disk has a receipt. */
+export function recordSaved(to: Recording): void {
+  if (!to.saved || to.saved.receipts.length === 0) return;
+  event(to, {
+    type: "memory.saved",
+    by: "agent",
+    store_id: to.saved.storeId,
+    memories: to.saved.receipts.map(({ path, operation, memoryId, versionId }) => ({
+      path: `/${path}`,
+      operation,
+      memory_id: memoryId,
+      memory_version_id: versionId,
+    })),
+  });
 }
 
 /** Closes the request that a crash left open. */

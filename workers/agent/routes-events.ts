@@ -1,13 +1,20 @@
 import { Hono } from "hono";
 import type { Edge } from "../../src/platform/edge.ts";
-import { idempotencyKey, pageCursor, pageLimit, readPageCursor } from "../../src/platform/edge.ts";
+import {
+  idempotencyKey,
+  lowerBound,
+  pageCursor,
+  pageLimit,
+  readPageCursor,
+  upperBound,
+} from "../../src/platform/edge.ts";
 import { jsonBody } from "../../src/platform/json-body.ts";
 import { unwrap } from "../../src/platform/reply.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import { EVENT_PAGE_DEFAULT, EVENT_PAGE_MOST } from "../../src/shared/limits.ts";
 import type { AgentEnv } from "../env.ts";
 import { sendBody } from "./requests.ts";
-import { lowerBound, sessionId, upperBound } from "./routes-sessions.ts";
+import { sessionId } from "./routes-sessions.ts";
 import { sessionStub } from "./stubs.ts";
 
 const PREVIEWS = ["agent.message", "agent.thinking"];

@@ -1,25 +1,27 @@
 import { Hono } from "hono";
+import type { SessionRow } from "../../src/platform/account-rpc.ts";
+import { accountStub } from "../../src/platform/account-rpc.ts";
 import type { Principal } from "../../src/platform/auth.ts";
 import type { Edge } from "../../src/platform/edge.ts";
 import {
   idempotencyKey,
+  lowerBound,
   pageCursor,
   pageLimit,
   readPageCursor,
-  timeParameter,
+  upperBound,
 } from "../../src/platform/edge.ts";
+import { isId } from "../../src/platform/ids.ts";
 import { jsonBody } from "../../src/platform/json-body.ts";
 import { errorName, log } from "../../src/platform/log.ts";
 import { unwrap } from "../../src/platform/reply.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import type { AgentEnv } from "../env.ts";
 import { variablesOf } from "../env.ts";
-import type { SessionRow } from "./account.ts";
-import { isId } from "./ids.ts";
-import type { Meta } from "./meta.ts";
+import type { NewMeta } from "./meta.ts";
 import type { CreateBody } from "./requests.ts";
 import { createBody, projectRoot } from "./requests.ts";
-import { accountStub, sessionStub } from "./stubs.ts";
+import { sessionStub } from "./stubs.ts";
 
 /** Create, list, get and delete sessions. */
 export function sessionRoutes(): Hono<Edge<AgentEnv>> {
@@ -34,7 +36,7 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
     const fields = metaFields(c.env, principal, body.value);
     const row = unwrap(await account.reserve(request, now));
     const session = sessionStub(c.env, principal, row.id);
-    const meta: Meta = {
+    const meta: NewMeta = {
       ...fields,
       id: row.id,
       createdAt: row.createdAt,
@@ -146,19 +148,3 @@ function sessionRow(value: unknown): SessionRow | undefined {
   const [createdAt, id]: unknown[] = value;
   return typeof createdAt === "number" && typeof id === "string" ? { createdAt, id } : undefined;
 }
-
-function lowerBound(query: (name: string) => string | undefined): number | undefined {
-  const inclusive = timeParameter("created_at[gte]", query("created_at[gte]"));
-  const exclusive = timeParameter("created_at[gt]", query("created_at[gt]"));
-  if (exclusive === undefined) return inclusive;
-  return Math.max(exclusive + 1, inclusive ?? Number.NEGATIVE_INFINITY);
-}
-
-function upperBound(query: (name: string) => string | undefined): number | undefined {
-  const inclusive = timeParameter("created_at[lte]", query("created_at[lte]"));
-  const exclusive = timeParameter("created_at[lt]", query("created_at[lt]"));
-  if (exclusive === undefined) return inclusive;
-  return Math.min(exclusive - 1, inclusive ?? Number.POSITIVE_INFINITY);
-}
-
-export { lowerBound, upperBound };

@@ -1,7 +1,7 @@
 // A session as the contract shows it (`BetaManagedAgentsSession` of the official SDK, with what is
 // ours added).
 
-import type { MemoryPlace } from "../../src/shared/settings/locate.ts";
+import type { SessionMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import type { Turn } from "./turns.ts";
 import { usageSnapshot } from "./usage.ts";
@@ -19,7 +19,6 @@ export function sessionShape(
   sql: SqlStorage,
   meta: Meta,
   turn: Turn | undefined,
-  memory: MemoryPlace,
   now: number,
 ): Record<string, unknown> {
   const running = turn?.startedAt === undefined ? 0 : now - turn.startedAt;
@@ -45,18 +44,18 @@ export function sessionShape(
       duration_seconds: (now - meta.createdAt) / 1000,
     },
     usage: { active_seconds: activeSeconds, ...usageSnapshot(sql) },
-    auto_memory: memoryShape(memory),
+    auto_memory: memoryShape(meta.memory),
   };
 }
 
 /** Whether the session has auto memory, by which rule, and where it lies. */
-export function memoryShape(memory: MemoryPlace): Record<string, unknown> {
+function memoryShape(memory: SessionMemory): Record<string, unknown> {
   return {
     enabled: memory.enabled,
     rule: memory.rule,
     directory: memory.enabled ? memory.directory : null,
-    store_id: null,
-    ignored: [],
+    store_id: memory.enabled ? memory.storeId : null,
+    ignored: memory.ignored,
   };
 }
 

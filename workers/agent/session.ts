@@ -4,6 +4,7 @@
 // its rows: by the next request, or by the alarm that stands while anything is due.
 
 import { DurableObject } from "cloudflare:workers";
+import type { RequestKey } from "../../src/platform/account-rpc.ts";
 import { errorName, log } from "../../src/platform/log.ts";
 import type { Reply } from "../../src/platform/reply.ts";
 import { replyWith } from "../../src/platform/reply.ts";
@@ -16,15 +17,15 @@ import type { Subscriber } from "./event-stream.ts";
 import { eventStream } from "./event-stream.ts";
 import type { EventQuery, StoredEvent } from "./events.ts";
 import { appendEvent, lastSeq, readEvents, seqOfCursor } from "./events.ts";
-import type { RequestKey } from "./idempotency.ts";
 import { earlierReply, keepReply } from "./idempotency.ts";
-import type { Meta } from "./meta.ts";
+import { openMemory } from "./memory.ts";
+import type { NewMeta } from "./meta.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import type { ClientEvent } from "./requests.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import { sessionShape } from "./session-shape.ts";
 import { finishTurn, startTurn } from "./turn-ends.ts";
-import { memoryOf, runTurn } from "./turn-runner.ts";
+import { runTurn } from "./turn-runner.ts";
 import type { Turn } from "./turns.ts";
 import { addTurn, changeTurn, currentTurn } from "./turns.ts";
 
@@ -52,12 +53,17 @@ export class Session extends DurableObject<AgentEnv> {
   #alarmAt: number | undefined;
 
   /** Makes the session, with its first events. Called again with the same id it changes nothing. */
-  create(meta: Meta, events: ClientEvent[]): Promise<Reply<Record<string, unknown>>> {
-    return replyWith(() => {
-      if (!hasSchema(this.#sql)) {
+  create(meta: NewMeta, events: ClientEvent[]): Promise<Reply<Record<string, unknown>>> {
+    return replyWith(async () => {
+      const bare = meta.metadata.bare === "true";
+      const memory = hasSchema(this.#sql)
+        ? undefined
+        : await openMemory(this.env, meta, { ...meta, bare }, variablesOf(this.env));
+      // Another call with this id may have come first while the memory was looked for.
+      if (memory && !hasSchema(this.#sql)) {
         this.#commit(() => {
           createSchema(this.#sql);
-          writeMeta(this.#sql, meta);
+          writeMeta(this.#sql, { ...meta, memory });
           for (const event of events) this.#accept(event);
         });
       }
@@ -223,7 +229,7 @@ export class Session extends DurableObject<AgentEnv> {
   #ports() {
     return {
       sql: this.#sql,
-      files: this.env.FILES,
+      env: this.env,
       settings: variablesOf(this.env),
       commit: (write: () => void) => this.#commit(write),
       preview: (frames: Parameters<Subscriber["preview"]>[0]) => {
@@ -265,11 +271,8 @@ export class Session extends DurableObject<AgentEnv> {
     await this.ctx.storage.deleteAll();
   }
 
-  async #shape(): Promise<Record<string, unknown>> {
-    const memory = await memoryOf(variablesOf(this.env), readMeta(this.#sql));
-    if (this.#gone) throw notFound();
-    const meta = readMeta(this.#sql);
-    return sessionShape(this.#sql, meta, currentTurn(this.#sql), memory, Date.now());
+  #shape(): Record<string, unknown> {
+    return sessionShape(this.#sql, readMeta(this.#sql), currentTurn(this.#sql), Date.now());
   }
 
   #eventsById(ids: string[]): string[] {

@@ -7,9 +7,9 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
+import { newId } from "../../src/platform/ids.ts";
 import type { AgentEnv } from "../env.ts";
-import { newId } from "./ids.ts";
-import type { Meta } from "./meta.ts";
+import type { NewMeta } from "./meta.ts";
 import type { ClientEvent } from "./requests.ts";
 import { type SessionStub, sessionStub } from "./stubs.ts";
 
@@ -146,7 +146,7 @@ test("what is larger than a row is refused whole", async () => {
 async function session(events: ClientEvent[]): Promise<string> {
   const id = newId("sesn");
   made.push(id);
-  const meta: Meta = {
+  const meta: NewMeta = {
     ...owner,
     id,
     role: "member",

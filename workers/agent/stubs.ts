@@ -1,9 +1,8 @@
-// From a principal to its objects. The principal is part of an object's name, so that another one's
+// From a principal to its sessions. The principal is part of an object's name, so that another one's
 // id leads to an object that holds nothing.
 
 import type { Principal } from "../../src/platform/auth.ts";
 import type { AgentEnv } from "../env.ts";
-import type { Account } from "./account.ts";
 import type { Session } from "./session.ts";
 
 type Owner = Pick<Principal, "tenant" | "user">;
@@ -17,17 +16,10 @@ export type SessionStub = Calls<
   Session,
   "create" | "retrieve" | "send" | "events" | "stream" | "destroy"
 >;
-export type AccountStub = Calls<Account, "reserve" | "ready" | "remove" | "list" | "abandoned">;
 
 /** The session of this id, if it is the principal's; else an object that answers `not_found`. */
 export function sessionStub(env: Pick<AgentEnv, "SESSION">, owner: Owner, id: string): SessionStub {
   const name = JSON.stringify([owner.tenant, owner.user, id]);
   // The platform's own stub type loses every method whose result holds `unknown`.
   return env.SESSION.get(env.SESSION.idFromName(name)) as unknown as SessionStub;
-}
-
-/** The principal's account. */
-export function accountStub(env: Pick<AgentEnv, "ACCOUNT">, owner: Owner): AccountStub {
-  const name = JSON.stringify([owner.tenant, owner.user]);
-  return env.ACCOUNT.get(env.ACCOUNT.idFromName(name)) as unknown as AccountStub;
 }

@@ -3,32 +3,32 @@
 
 import { createAnthropicModel } from "../../src/platform/anthropic-model.ts";
 import { errorName, log } from "../../src/platform/log.ts";
+import type { Receipt } from "../../src/platform/memdir-rpc.ts";
 import { agentMounts } from "../../src/platform/mount-table.ts";
-import type { Mounts } from "../../src/shared/files/mounts.ts";
 import * as limits from "../../src/shared/limits.ts";
 import { INDEX_FILE } from "../../src/shared/memdir/entrypoint.ts";
 import type { LoopPorts } from "../../src/shared/query/loop.ts";
 import { runLoop } from "../../src/shared/query/loop.ts";
 import type { LoopOutcome, TurnState } from "../../src/shared/query/steps.ts";
-import type { MemoryPlace } from "../../src/shared/settings/locate.ts";
-import { locateMemory } from "../../src/shared/settings/locate.ts";
 import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import { systemPrompt } from "../../src/shared/turn/system-prompt.ts";
-import type { AgentSettings } from "../env.ts";
+import type { AgentEnv, AgentSettings } from "../env.ts";
 import { noteSeen, pendingCalls, readSeen } from "./calls.ts";
+import type { TurnMemory } from "./memory.ts";
+import { turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
 import type { PreviewFrame } from "./preview.ts";
 import { createPreview } from "./preview.ts";
 import type { Recording } from "./record-step.ts";
-import { closeSpan, recordStep } from "./record-step.ts";
+import { closeSpan, recordSaved, recordStep } from "./record-step.ts";
 import { readTranscript } from "./transcript.ts";
 import type { Turn } from "./turns.ts";
 
 export interface TurnPorts {
   sql: SqlStorage;
-  files: R2Bucket;
+  env: Pick<AgentEnv, "FILES" | "MEMDIR">;
   settings: AgentSettings;
   /** Runs a function as one transaction and tells the subscribers afterwards. */
   commit(write: () => void): void;
@@ -46,22 +46,32 @@ export async function runTurn(
   signal: AbortSignal,
 ): Promise<LoopOutcome> {
   const { sql } = ports;
-  if (turn.outcome) return turn.outcome;
   const meta = readMeta(sql);
-  const recording = (): Recording => ({
+  const memory = turnMemory(ports.env, meta, meta.id, meta.memory);
+  const recording = (saved: readonly Receipt[] = []): Recording => ({
     sql,
     turn: turn.n,
     turnId: turn.eventId,
     model: meta.model,
     preview,
+    saved: memory ? { storeId: memory.storeId, receipts: saved } : undefined,
     now: ports.now(),
   });
   let preview = createPreview();
+  // A turn that goes on after a crash may have written before it.
+  let wrote = turn.iteration > 0;
+  const tidy = async () => {
+    const receipts = memory && wrote ? await healIndex(memory) : [];
+    if (receipts.length > 0) ports.commit(() => recordSaved(recording(receipts)));
+  };
+  if (turn.outcome) {
+    await tidy();
+    return turn.outcome;
+  }
   if (turn.span !== undefined) ports.commit(() => closeSpan(recording()));
 
-  const memory = await memoryOf(ports.settings, meta);
-  const mounts = agentMounts(ports.files, meta, meta.environmentId, memory);
-  const system = await promptOf(ports, meta, memory, mounts);
+  const mounts = agentMounts(ports.env.FILES, meta, meta.environmentId, memory);
+  const system = await promptOf(ports, meta, memory);
   const seen = readSeen(sql);
   const tools = createFileTools({ mounts, seen });
   const state: TurnState = {
@@ -78,22 +88,27 @@ export async function runTurn(
     if (value.type === "preview") {
       ports.preview(preview.frames(value.event));
     } else {
-      ports.commit(() => recordStep(recording(), value));
+      const notes = value.type === "call_finished" ? value.result.notes : [];
+      const receipts = (await memory?.receiptsOf(notes)) ?? [];
+      ports.commit(() => recordStep(recording(receipts), value));
       if (value.type === "request_started") preview = createPreview();
-      if (value.type === "call_finished") rememberNotes(seen, value.result.notes);
+      rememberNotes(seen, notes);
+      wrote ||= receipts.length > 0;
     }
     step = await loop.next();
   }
+  await tidy();
   return step.value;
 }
 
-/** Where this session's memory lies; asked by everything that needs to know. */
-export async function memoryOf(settings: AgentSettings, meta: Meta): Promise<MemoryPlace> {
-  return locateMemory({
-    remoteMemoryDir: settings.REMOTE_MEMORY_DIR,
-    projectRoot: meta.projectRoot,
-    bare: meta.metadata.bare === "true",
-  });
+/** The index can be healed at the next session's start too: it never costs the turn. */
+async function healIndex(memory: TurnMemory): Promise<Receipt[]> {
+  try {
+    return await memory.reconcile();
+  } catch (error) {
+    log("session.index_not_healed", { error: errorName(error) });
+    return [];
+  }
 }
 
 function loopPorts(
@@ -137,18 +152,17 @@ function loopPorts(
 async function promptOf(
   ports: TurnPorts,
   meta: Meta,
-  memory: MemoryPlace,
-  mounts: Mounts,
+  memory: TurnMemory | undefined,
 ): Promise<string[]> {
   const { sql } = ports;
   const rows = sql.exec<{ body: string }>("SELECT body FROM prompt ORDER BY n").toArray();
   if (rows.length > 0) return rows.map((row) => row.body);
 
-  const index = memory.enabled ? await readIndex(mounts, memory.directory) : undefined;
+  const index = memory && (await readIndex(memory));
   const blocks = systemPrompt({
     system: meta.system,
     projectRoot: meta.projectRoot,
-    memory: memory.enabled ? { directory: memory.directory, index: index?.text } : undefined,
+    memory: memory && { directory: memory.directory, index: index?.text },
   });
   // An index that cannot be read costs this turn its memory; the next turn looks again.
   if (index?.unreadable) return blocks;
@@ -169,12 +183,11 @@ interface IndexRead {
   unreadable?: true;
 }
 
-async function readIndex(mounts: Mounts, directory: string): Promise<IndexRead> {
-  const path = `${directory}/${INDEX_FILE}`;
-  const place = mounts.resolve(path);
-  if (place.status !== "mounted") return { path };
+async function readIndex(memory: TurnMemory): Promise<IndexRead> {
+  const path = `${memory.directory}/${INDEX_FILE}`;
   try {
-    const file = await place.mount.store.get(place.relative);
+    await memory.refresh();
+    const file = await memory.files.get(INDEX_FILE);
     if (!file) return { path };
     return { path, etag: file.etag, text: new TextDecoder().decode(file.bytes) };
   } catch (error) {

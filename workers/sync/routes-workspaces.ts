@@ -2,11 +2,11 @@ import type { Context } from "hono";
 import { Hono } from "hono";
 import type { Edge } from "../../src/platform/edge.ts";
 import { pageCursor, pageLimit, readPageCursor } from "../../src/platform/edge.ts";
+import { httpEtag, isKnownEtag, preconditionOf } from "../../src/platform/etag.ts";
 import { bodyBytes } from "../../src/platform/json-body.ts";
 import { isWorkspaceId, workspaceMount } from "../../src/platform/mount-table.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import type { Mount } from "../../src/shared/files/mounts.ts";
-import type { Precondition } from "../../src/shared/files/store.ts";
 import type { WriteRefusal } from "../../src/shared/files/write-file.ts";
 import { deleteFile, writeFile } from "../../src/shared/files/write-file.ts";
 import { FILE_PAGE_MOST, WORKSPACE_FILE_BYTES } from "../../src/shared/limits.ts";
@@ -43,8 +43,7 @@ export function workspaceRoutes(): Hono<Edge<SyncEnv>> {
     const file = await mountOf(c).store.get(path);
     if (!file) throw missing(path);
     const headers = { etag: httpEtag(file.etag), "content-type": "application/octet-stream" };
-    const known = c.req.header("if-none-match");
-    if (known !== undefined && storedEtags(known).includes(file.etag)) {
+    if (isKnownEtag(c.req.raw.headers, file.etag)) {
       return new Response(null, { status: 304, headers });
     }
     return new Response(file.bytes, {
@@ -59,7 +58,7 @@ export function workspaceRoutes(): Hono<Edge<SyncEnv>> {
   app.put("/v1/workspaces/:id/files/*", async (c) => {
     const path = pathOf(c);
     const mount = mountOf(c);
-    const precondition = preconditionOf(c);
+    const precondition = preconditionOf(c.req.raw.headers);
     const bytes = await bodyBytes(c.req.raw, WORKSPACE_FILE_BYTES);
     const outcome = await writeFile(mount, path, bytes, precondition);
     switch (outcome.status) {
@@ -77,7 +76,7 @@ export function workspaceRoutes(): Hono<Edge<SyncEnv>> {
 
   app.delete("/v1/workspaces/:id/files/*", async (c) => {
     const path = pathOf(c);
-    const precondition = preconditionOf(c);
+    const precondition = preconditionOf(c.req.raw.headers);
     if (precondition && "ifAbsent" in precondition) {
       throw new MemdirError("invalid_request", "If-None-Match: has no meaning for a deletion");
     }
@@ -135,36 +134,6 @@ function relativePath(raw: string): string {
   const path = canonicalRelative(raw);
   if (path.status === "ok") return path.path;
   throw new MemdirError("invalid_request", `path: ${path.message}`);
-}
-
-/** `If-Match` and `If-None-Match: *`; one etag, quoted or not, weak mark ignored. */
-function preconditionOf(c: Here): Precondition | undefined {
-  const match = c.req.header("if-match");
-  const none = c.req.header("if-none-match");
-  if (none !== undefined && none.trim() !== "*") {
-    throw new MemdirError("invalid_request", 'If-None-Match: only "*" is supported for a write');
-  }
-  if (match !== undefined && none !== undefined) {
-    throw new MemdirError("invalid_request", "If-Match and If-None-Match: send one of them");
-  }
-  if (none !== undefined) return { ifAbsent: true };
-  if (match === undefined) return undefined;
-  const [etag, ...more] = storedEtags(match);
-  if (etag === undefined || more.length > 0 || etag === "*") {
-    throw new MemdirError("invalid_request", "If-Match: send the one ETag that you read");
-  }
-  return { ifMatch: etag };
-}
-
-function storedEtags(header: string): string[] {
-  return header
-    .split(",")
-    .map((part) => part.trim().replace(/^W\//, "").replaceAll('"', ""))
-    .filter((etag) => etag !== "");
-}
-
-function httpEtag(etag: string): string {
-  return `"${etag}"`;
 }
 
 function missing(path: string): MemdirError {

@@ -20,7 +20,9 @@ export interface StoredFile extends FileEntry {
 /** What must be true of the file for a write to happen; absent means "whatever is there". */
 export type Precondition = { ifMatch: string } | { ifAbsent: true };
 
-export type PutResult = { status: "written"; entry: FileEntry } | { status: "conflict" };
+export type PutResult =
+  /** `warning` is for the writer: what it should do next about what it wrote. */
+  { status: "written"; entry: FileEntry; warning?: string } | { status: "conflict" };
 export type DeleteResult = { status: "deleted" | "missing" | "conflict" };
 
 export interface ListQuery {

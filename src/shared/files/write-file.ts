@@ -11,7 +11,7 @@ export type WriteRefusal = {
 };
 
 export type WriteFileResult =
-  | { status: "written"; entry: FileEntry }
+  | { status: "written"; entry: FileEntry; warning?: string }
   | { status: "conflict" }
   | WriteRefusal;
 

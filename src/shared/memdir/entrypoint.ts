@@ -10,6 +10,11 @@ export interface IndexCut {
   text: string;
   /** Which limit cut it, if one did. */
   cutBy: "lines" | "bytes" | undefined;
+  /** Lines and UTF-8 bytes of the whole index, blank space at its end left out. */
+  lines: number;
+  bytes: number;
+  /** Lines that are not shown, or not in full. */
+  hidden: number;
 }
 
 /**
@@ -25,15 +30,14 @@ export function cutIndex(
   const lines = text.split("\n");
   const total = utf8Bytes(text);
   const kept = lines.slice(0, limits.lines);
-  if (kept.length === lines.length && total <= limits.bytes) return { text, cutBy: undefined };
-
-  const size = `${lines.length} lines and ${total} bytes`;
-  const byLines = notice("lines", `${limits.lines} lines`, size, lines.length - kept.length);
-  if (utf8Bytes(kept.join("\n")) + utf8Bytes(byLines) <= limits.bytes) {
-    return { text: kept.join("\n") + byLines, cutBy: "lines" };
+  const whole = { lines: lines.length, bytes: total };
+  if (kept.length === lines.length && total <= limits.bytes) {
+    return { text, cutBy: undefined, ...whole, hidden: 0 };
   }
-  const longest = utf8Bytes(notice("bytes", `${limits.bytes} bytes`, size, lines.length));
-  const room = limits.bytes - longest;
+  // The notice counts too, and may cost a line more; that does not change which limit is to blame.
+  const cutBy = utf8Bytes(kept.join("\n")) <= limits.bytes ? "lines" : "bytes";
+  const say = (hidden: number) => notice(cutBy, limits[cutBy], whole, hidden);
+  const room = limits.bytes - utf8Bytes(say(lines.length));
   let used = 0;
   let count = 0;
   for (const line of kept) {
@@ -44,17 +48,19 @@ export function cutIndex(
   }
   const shown = count > 0 ? kept.slice(0, count).join("\n") : cutCharacters(kept[0] ?? "", room);
   const hidden = lines.length - count;
-  return {
-    text: shown + notice("bytes", `${limits.bytes} bytes`, size, hidden),
-    cutBy: "bytes",
-  };
+  return { text: shown + say(hidden), cutBy, ...whole, hidden };
 }
 
-function notice(by: string, limit: string, size: string, hidden: number): string {
+function notice(
+  by: "lines" | "bytes",
+  limit: number,
+  whole: { lines: number; bytes: number },
+  hidden: number,
+): string {
   return (
-    `\n\n> Notice: this index has ${size}; the limit of ${limit} cut it, and ${hidden} lines are not ` +
-    `shown (${by}). Their files are still there. Shorten the index: one line of under 150 ` +
-    "characters a memory, and move details into the files."
+    `\n\n> Notice: this index has ${whole.lines} lines and ${whole.bytes} bytes; the limit of ` +
+    `${limit} ${by} cut it, and ${hidden} lines are not shown or not in full. Their files are still ` +
+    "there. Shorten the index: one line of under 150 characters a memory, and move details into the files."
   );
 }
 

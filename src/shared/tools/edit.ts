@@ -7,7 +7,7 @@ import type { PlanResult, ToolResult, WriteTool } from "../query/tool.ts";
 import { inputSchema, parseInput, text } from "./input.ts";
 import { commitPlan, planned, refused } from "./plan.ts";
 import { MOST_HITS, replaceText } from "./replace-text.ts";
-import { failure, failureOf, success } from "./result.ts";
+import { failure, failureOf, success, withWarning } from "./result.ts";
 import { type SandboxedFile, sandboxFile, type ToolEnv } from "./sandbox.ts";
 import { decodeText } from "./text.ts";
 
@@ -117,7 +117,8 @@ export function createEditTool(env: ToolEnv): WriteTool {
     if (result.status === "conflict") return undefined;
     if (result.status === "refused") return failure(result.message);
     const what = `${count} replacement${count === 1 ? "" : "s"}`;
-    return done(path, before, result.entry.etag, what, result.entry.size);
+    const edited = done(path, before, result.entry.etag, what, result.entry.size);
+    return withWarning(edited, result.warning);
   }
 
   function done(

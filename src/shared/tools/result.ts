@@ -28,3 +28,8 @@ export function failureOf(error: unknown, attempt: string): ToolResult {
   }
   return failure(`${attempt} failed: the file storage did not answer. Try again later`);
 }
+
+/** The result with what its writer should do next, if there is something. */
+export function withWarning(result: ToolResult, warning: string | undefined): ToolResult {
+  return warning === undefined ? result : { ...result, content: `${result.content}\n${warning}` };
+}

@@ -4,7 +4,7 @@ import { checkWrite, writeFile } from "../files/write-file.ts";
 import type { PlanResult, ToolResult, WriteTool } from "../query/tool.ts";
 import { inputSchema, parseInput, text } from "./input.ts";
 import { commitPlan, planned, refused } from "./plan.ts";
-import { failure, failureOf, success } from "./result.ts";
+import { failure, failureOf, success, withWarning } from "./result.ts";
 import { sandboxFile, type ToolEnv } from "./sandbox.ts";
 
 const schema = z.strictObject({
@@ -65,7 +65,9 @@ export function createWriteTool(env: ToolEnv): WriteTool {
     const precondition: Precondition = before === null ? { ifAbsent: true } : { ifMatch: before };
     const result = await writeFile(mount, relative, bytes, precondition);
     if (result.status === "refused") return failure(result.message);
-    if (result.status === "written") return done(plan, bytes.length, result.entry.etag);
+    if (result.status === "written") {
+      return withWarning(done(plan, bytes.length, result.entry.etag), result.warning);
+    }
     // A resumed commit may meet its own write; what holds the planned content is as planned.
     const current = resumed ? await mount.store.get(relative) : undefined;
     if (current !== undefined && holds(current, bytes)) {

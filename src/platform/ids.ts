@@ -1,8 +1,10 @@
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const LENGTH = 24;
 
+export type IdPrefix = "sesn" | "sevt" | "memstore" | "mem" | "memver" | "drm";
+
 /** A new id such as `sesn_7Kq…`: 24 characters of base 58, about 140 bits. */
-export function newId(prefix: "sesn" | "sevt"): string {
+export function newId(prefix: IdPrefix): string {
   const bytes = crypto.getRandomValues(new Uint8Array(LENGTH * 2));
   let text = "";
   for (const byte of bytes) {
@@ -13,6 +15,18 @@ export function newId(prefix: "sesn" | "sevt"): string {
 }
 
 /** Whether a text can be an id of this kind at all; anything else is not looked up. */
-export function isId(prefix: "sesn" | "sevt", text: string): boolean {
+export function isId(prefix: IdPrefix, text: string): boolean {
   return new RegExp(`^${prefix}_[1-9A-HJ-NP-Za-km-z]{24}$`).test(text);
+}
+
+/** The id that follows from a text: the same for the same text, 24 characters of its SHA-256. */
+export async function derivedId(prefix: IdPrefix, text: string): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  let value = new Uint8Array(hash).reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  let id = "";
+  for (let n = 0; n < LENGTH; n += 1) {
+    id += ALPHABET[Number(value % 58n)];
+    value /= 58n;
+  }
+  return `${prefix}_${id}`;
 }

@@ -1,0 +1,72 @@
+// What a user's account is asked, and what it answers. Each worker calls it through these names.
+
+import type { Principal } from "./auth.ts";
+import type { StoreKind } from "./memdir-rpc.ts";
+import type { Reply } from "./reply.ts";
+
+export interface RequestKey {
+  key: string;
+  /** SHA-256 of the request's body. */
+  hash: string;
+}
+
+export interface SessionRow {
+  id: string;
+  createdAt: number;
+}
+
+export interface SessionQuery {
+  limit: number;
+  order: "asc" | "desc";
+  /** The last row of the page before. */
+  after?: SessionRow;
+  /** Bounds in milliseconds, inclusive. */
+  from?: number;
+  to?: number;
+}
+
+export interface StoreRow {
+  id: string;
+  kind: StoreKind;
+  createdAt: number;
+  archived: boolean;
+}
+
+export interface StoreQuery {
+  limit: number;
+  includeArchived: boolean;
+  /** The last row of the page before. */
+  after?: Pick<StoreRow, "id" | "createdAt">;
+  /** Bounds in milliseconds, inclusive. */
+  from?: number;
+  to?: number;
+}
+
+/** The methods of the object `Account`; `workers/agent/account.ts` says what each promises. */
+export interface AccountCalls {
+  reserve(request: RequestKey | undefined, now: number): Promise<Reply<SessionRow>>;
+  ready(id: string): void;
+  remove(id: string): void;
+  list(query: SessionQuery): SessionRow[];
+  abandoned(now: number): string[];
+  addStore(row: StoreRow, request?: RequestKey): Promise<Reply<StoreRow>>;
+  removeStore(id: string): void;
+  archiveStore(id: string): void;
+  listStores(query: StoreQuery): StoreRow[];
+}
+
+export type AccountStub = {
+  [Name in keyof AccountCalls]: (
+    ...args: Parameters<AccountCalls[Name]>
+  ) => Promise<Awaited<ReturnType<AccountCalls[Name]>>>;
+};
+
+/** The principal's account. */
+export function accountStub(
+  env: { ACCOUNT: DurableObjectNamespace },
+  owner: Pick<Principal, "tenant" | "user">,
+): AccountStub {
+  const name = JSON.stringify([owner.tenant, owner.user]);
+  // The platform's own stub type loses every method whose result holds `unknown`.
+  return env.ACCOUNT.get(env.ACCOUNT.idFromName(name)) as unknown as AccountStub;
+}

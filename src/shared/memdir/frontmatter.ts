@@ -1,0 +1,48 @@
+// Where the frontmatter of a memory file is. What it says is read in frontmatter-fields.ts.
+
+/**
+ * A block of frontmatter, in characters. Real ones have a few hundred; more is not given to a YAML
+ * parser, whose time and stack grow with its input.
+ */
+export const FRONTMATTER_CHARACTERS = 16_384;
+
+export type Frontmatter =
+  | { status: "none" }
+  /** An opening fence without a closing one in reach. */
+  | { status: "open"; block: string }
+  | { status: "closed"; block: string; bodyStart: number };
+
+const BOM = "\ufeff";
+const BLANK = /^[ \t\r]*$/;
+const OPENING = /^---[ \t]*\r?$/;
+/** YAML's own end of a document closes the block too. */
+const CLOSING = /^(?:---|\.\.\.)[ \t]*\r?$/;
+
+/**
+ * Finds the block between the fences. The opening fence is the first line that is not blank, behind
+ * a byte order mark if there is one: exactly three dashes, blanks may follow. "----", "---js" and
+ * "--- title ---" are text. Lines end in "\n" or "\r\n"; a file with "\r" alone has no frontmatter.
+ */
+export function findFrontmatter(text: string): Frontmatter {
+  let line = lineAt(text, textStart(text));
+  while (BLANK.test(line.text) && line.next < text.length) line = lineAt(text, line.next);
+  if (!OPENING.test(line.text)) return { status: "none" };
+  const start = line.next;
+  while (line.next < text.length && line.next - start <= FRONTMATTER_CHARACTERS) {
+    line = lineAt(text, line.next);
+    if (!CLOSING.test(line.text)) continue;
+    return { status: "closed", block: text.slice(start, line.start), bodyStart: line.next };
+  }
+  return { status: "open", block: text.slice(start, start + FRONTMATTER_CHARACTERS) };
+}
+
+/** Where a text begins behind its byte order mark. */
+export function textStart(text: string): number {
+  return text.startsWith(BOM) ? BOM.length : 0;
+}
+
+function lineAt(text: string, start: number): { text: string; start: number; next: number } {
+  const feed = text.indexOf("\n", start);
+  const end = feed === -1 ? text.length : feed;
+  return { text: text.slice(start, end), start, next: feed === -1 ? end : feed + 1 };
+}

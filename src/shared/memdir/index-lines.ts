@@ -1,0 +1,103 @@
+// The lines of MEMORY.md. The index has no frontmatter: a "---" at its top is a line like any other.
+
+import { textStart } from "./frontmatter.ts";
+import { type Pointer, parsePointer } from "./pointer.ts";
+
+export interface Line {
+  /** Where the line begins, in UTF-16 units of the text; a byte order mark is before the first. */
+  start: number;
+  /** Where the next line begins: behind the line end, if there is one. */
+  end: number;
+  /** The line without its line end. */
+  text: string;
+  /** What it points to, if it is a pointer. */
+  pointer?: Pointer;
+}
+
+/** A pointer line, with its place in the text. */
+export type IndexLine = Omit<Line, "pointer"> & Pointer;
+
+const FENCE = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})/;
+const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
+/** As Markdown has it: other spaces are text. */
+export const BLANK = /^[ \t\r]*$/;
+
+/**
+ * The pointers of an index: list items (`-`, `*`, `+`, numbers; nested ones too) that begin with a
+ * link to an `*.md` file inside the directory; see `parsePointer`. What is in fenced or indented code
+ * or in an HTML comment that begins a line is none, nor is a link within a sentence. Never throws;
+ * linear in the text's length.
+ */
+export function parseIndex(text: string): IndexLine[] {
+  return indexLines(text).flatMap(({ pointer, ...line }) =>
+    pointer ? { ...line, ...pointer } : [],
+  );
+}
+
+/** All lines of an index, pointers or not; joined from `start` to `end` they are the text. */
+export function indexLines(text: string): Line[] {
+  const lines: Line[] = [];
+  const isText = textLines();
+  let start = textStart(text);
+  while (start < text.length) {
+    const feed = text.indexOf("\n", start);
+    const end = feed === -1 ? text.length : feed + 1;
+    const line = text.slice(start, end).replace(/\r?\n$/, "");
+    const pointer = isText(line) ? parsePointer(line) : undefined;
+    lines.push({ start, end, text: line, ...(pointer && { pointer }) });
+    start = end;
+  }
+  return lines;
+}
+
+/** Told one line after the other: whether it is text, not code and not a comment. */
+function textLines(): (line: string) => boolean {
+  let fence: { mark: string; floor: number } | undefined;
+  let comment = false;
+  let inList = false;
+  return (line) => {
+    const indent = width(line);
+    const blank = BLANK.test(line);
+    if (comment) {
+      comment = !line.includes("-->");
+      return false;
+    }
+    if (fence && (blank || indent >= fence.floor)) {
+      if (closes(fence.mark, line)) fence = undefined;
+      return false;
+    }
+    // A fence within a list item ends with the item.
+    fence = undefined;
+    if (blank) return false;
+    if (!inList && indent >= 4) return false;
+    const item = ITEM.test(line);
+    inList = item || (inList && indent >= 2);
+    const opening = FENCE.exec(line);
+    if (opening) {
+      fence = { mark: opening[1] ?? "", floor: inList ? 2 : 0 };
+      return false;
+    }
+    if (indent < 4 && line.trimStart().startsWith("<!--")) {
+      comment = !line.includes("-->");
+      return false;
+    }
+    return item;
+  };
+}
+
+/** A closing fence is at least as long as the opening one, of the same sign, and nothing else. */
+function closes(mark: string, line: string): boolean {
+  const text = line.trim();
+  return text.length >= mark.length && text === (mark[0] ?? "").repeat(text.length);
+}
+
+/** Columns before the first sign; a tab goes to the next multiple of four. */
+function width(line: string): number {
+  let columns = 0;
+  for (const sign of line) {
+    if (sign === "\t") columns += 4 - (columns % 4);
+    else if (sign === " ") columns += 1;
+    else break;
+  }
+  return columns;
+}

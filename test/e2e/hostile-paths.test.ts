@@ -1,0 +1,270 @@
+// Every door of the running service, tried with the whole corpus; then the bucket is looked at.
+
+import { request } from "node:http";
+import type Anthropic from "@anthropic-ai/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { canonicalPath, canonicalRelative, isWithin } from "../../src/shared/safety/path.ts";
+import { memoryPath } from "../../src/shared/settings/memory-path.ts";
+import { hostilePaths, readings, relativeHostilePaths } from "../hostile-paths.ts";
+import { newSession, startTestService, type TestService, turn } from "./service.ts";
+
+/** What these tests use of the real bucket. */
+interface Bucket {
+  list(options: { cursor?: string }): Promise<{
+    objects: { key: string; etag: string }[];
+    truncated: boolean;
+    cursor?: string;
+  }>;
+  put(key: string, value: string): Promise<unknown>;
+}
+
+/** Calls of one answer of the scripted model. */
+const CALLS = 150;
+/** Requests in flight. */
+const LANES = 6;
+
+const VICTIMS = [
+  "t/acme/u/ann/w/victim/keep.md",
+  "t/acme/u/ann/w/victim/victim/keep.md",
+  "t/acme/u/ann/w/attack-evil/a.md",
+  "t/acme/u/ann/memory/projects/victim/memory/MEMORY.md",
+  "t/acme/u/ann/home/.claude/CLAUDE.md",
+  "t/acme/u/bob/w/victim/keep.md",
+  "t/acme/u/bob/memory/projects/victim/memory/MEMORY.md",
+  "t/acme/managed/CLAUDE.md",
+  "t/acme/w/shared-victim/keep.md",
+  "t/other/u/bob/w/victim/keep.md",
+];
+
+let service: TestService;
+let client: Anthropic;
+let token: string;
+let bucket: Bucket;
+
+beforeAll(async () => {
+  service = await startTestService();
+  client = await service.client();
+  token = await service.token();
+  bucket = (await service.harness.getWorker<{ FILES: Bucket }>().getEnv()).FILES;
+  for (const key of VICTIMS) await bucket.put(key, `secret of ${key}`);
+});
+afterAll(() => service.close());
+
+const RELATIVE = relativeHostilePaths();
+
+test(`workspace routes: ${RELATIVE.length} paths, encoded once, reach nothing outside`, {
+  timeout: 240_000,
+}, async () => {
+  const before = await objects();
+  const wrong = await eachOf(RELATIVE, async ({ raw }) => {
+    const path = encoded(raw);
+    if (path === undefined) return undefined;
+    const url = `${service.url}/v1/workspaces/attack/files/${path}`;
+    const headers = { authorization: `Bearer ${token}` };
+    const read = await fetch(url, { headers });
+    const text = await read.text();
+    if (text.includes("secret of") || (read.status !== 404 && !isRefusal(read.status, text))) {
+      return ["GET", raw, read.status, text];
+    }
+    const gone = await fetch(url, { method: "DELETE", headers });
+    if (gone.status !== read.status) return ["DELETE", raw, gone.status, await gone.text()];
+    await gone.body?.cancel();
+    const written = await fetch(url, { method: "PUT", headers, body: "pwned" });
+    const answer = await written.text();
+    const canonical = canonicalRelative(raw);
+    if (canonical.status === "refused") {
+      // The rule that refuses is the same at every door.
+      const named = answer.includes(JSON.stringify(`path: ${canonical.message}`));
+      return written.status === 400 && named ? undefined : ["PUT", raw, written.status, answer];
+    }
+    return written.status === 200 || written.status === 400
+      ? undefined
+      : ["PUT", raw, written.status, answer];
+  });
+  expect(wrong).toEqual([]);
+  await expectOnly(before, "t/acme/u/ann/w/attack/");
+});
+
+test("workspace routes: as raw request lines, decoded by nobody on the way", {
+  timeout: 120_000,
+}, async () => {
+  const before = await objects();
+  const lines = RELATIVE.map(({ raw }) => raw.toWellFormed()).filter((raw) =>
+    /^[\x21-\x7e]+$/.test(raw),
+  );
+  expect(lines.length).toBeGreaterThan(150);
+  const wrong = await eachOf(lines, async (line) => {
+    for (const method of ["GET", "PUT", "DELETE"]) {
+      const { status, text } = await send(method, `/v1/workspaces/attack/files/${line}`);
+      if (text.includes("secret of") || status >= 500) return [method, line, status, text];
+    }
+    return undefined;
+  });
+  expect(wrong).toEqual([]);
+  await expectOnly(before, "t/acme/u/ann/w/attack/");
+});
+
+test("settings: no hostile autoMemoryDirectory is where a session's memory lies", {
+  timeout: 240_000,
+}, async () => {
+  const paths = hostilePaths(["/data/attack", "~", "/workspace/attack"]);
+  const before = await objects();
+  // A user for each lane: settings are a user's, and one lane must not see another's.
+  const wrong = await eachOf(paths, async ({ raw }, lane) => {
+    const as = {
+      authorization: `Bearer ${await service.token({ org: "settings", user: `u${lane}` })}`,
+    };
+    const set = await fetch(`${service.url}/v1/settings/user`, {
+      method: "PUT",
+      headers: as,
+      body: JSON.stringify({ autoMemoryDirectory: raw }),
+    });
+    const text = await set.text();
+    if (set.status === 400) {
+      return raw.isWellFormed() || !/autoMemoryDirectory: .*surrogate/.test(text)
+        ? [raw, text]
+        : undefined;
+    }
+    const made = await fetch(`${service.url}/v1/sessions`, {
+      method: "POST",
+      headers: as,
+      body: JSON.stringify({ agent: "default", environment_id: "w" }),
+    });
+    const { auto_memory: memory } = (await made.json()) as { auto_memory: AutoMemory };
+    const expected = memoryPath(raw);
+    if (expected.status === "refused") {
+      const [ignored] = memory.ignored;
+      const named = ignored?.source === "user" && ignored.reason.startsWith(`${expected.rule}: `);
+      const isDefault = memory.directory?.startsWith("/memory/projects/workspace-w-") === true;
+      return named && isDefault ? undefined : [raw, memory];
+    }
+    const places = [...readings(memory.directory ?? "")];
+    const escaped = places.some((place) =>
+      ["/workspace", "/etc/claude-code", "/home/.claude", "/memory"].some((root) =>
+        isWithin(root, place),
+      ),
+    );
+    return escaped ? [raw, memory] : undefined;
+  });
+  expect(wrong).toEqual([]);
+  await expectOnly(before, "t/settings/u/");
+});
+
+test("the agent's Write: no call reaches a file outside its directories", {
+  timeout: 240_000,
+}, async () => {
+  const id = await newSession(client, "attack");
+  const session: unknown = await client.beta.sessions.retrieve(id);
+  const { directory } = Reflect.get(Object(session), "auto_memory") as AutoMemory;
+  const roots = ["/workspace/attack", directory ?? ""];
+  // What half a character is in JSON is not this test's matter.
+  const paths = hostilePaths(roots).filter(({ raw }) => raw.isWellFormed());
+  expect(paths.length).toBeGreaterThanOrEqual(1000);
+  const before = await objects();
+  const wrong: unknown[] = [];
+  for (let at = 0; at < paths.length; at += CALLS) {
+    const batch = paths.slice(at, at + CALLS);
+    service.model.enqueue({
+      tools: batch.map(({ raw }) => ({
+        name: "Write",
+        input: { file_path: raw, content: "pwned" },
+      })),
+      match: { session: id },
+    });
+    const results = (await turn(client, id, "write them")).filter(
+      (event) => event.type === "agent.tool_result",
+    );
+    expect(results).toHaveLength(batch.length);
+    for (const [index, result] of results.entries()) {
+      const raw = batch[index]?.raw ?? "";
+      const text =
+        result.content?.map((block) => (block.type === "text" ? block.text : "")).join("") ?? "";
+      const canonical = canonicalPath(raw);
+      const outside =
+        canonical.status === "refused" || !roots.some((root) => isWithin(root, canonical.path));
+      const named = /^Refused: .{10}/.test(text);
+      if (outside && !(result.is_error === true && named)) wrong.push([raw, text]);
+    }
+  }
+  expect(wrong).toEqual([]);
+  const slug = directory?.split("/").at(-2) ?? "";
+  await expectOnly(
+    before,
+    "t/acme/u/ann/w/attack/",
+    `t/acme/u/ann/memory/projects/${slug}/memory/`,
+  );
+});
+
+interface AutoMemory {
+  enabled: boolean;
+  directory: string | null;
+  ignored: { source: string; key: string; reason: string }[];
+}
+
+/** Every object of the bucket with its etag. */
+async function objects(): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  let cursor: string | undefined;
+  do {
+    const page = await bucket.list(cursor === undefined ? {} : { cursor });
+    for (const { key, etag } of page.objects) found.set(key, etag);
+    cursor = page.truncated ? page.cursor : undefined;
+  } while (cursor !== undefined);
+  return found;
+}
+
+/** Nothing that was there is changed or gone, and what is new lies below these prefixes. */
+async function expectOnly(before: Map<string, string>, ...prefixes: string[]): Promise<void> {
+  const after = await objects();
+  const inside = (key: string) => prefixes.some((prefix) => key.startsWith(prefix));
+  const changed = [...before].filter(([key, etag]) => after.get(key) !== etag && !inside(key));
+  const strange = [...after.keys()].filter((key) => !before.has(key) && !inside(key));
+  expect({ changed, strange }).toEqual({ changed: [], strange: [] });
+  for (const key of VICTIMS) expect(after.has(key), key).toBe(true);
+  // Not one of the new keys can be read as one that lies elsewhere.
+  const escaping = [...after.keys()].filter((key) =>
+    /(^|\/)\.{1,2}(\/|$)|\/\/|\\|\p{Cc}/u.test(key),
+  );
+  expect(escaping).toEqual([]);
+}
+
+/** Runs each item, some at a time, and collects what is wrong. */
+async function eachOf<T>(items: readonly T[], check: (item: T, lane: number) => Promise<unknown>) {
+  const wrong: unknown[] = [];
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: LANES }, async (_, lane) => {
+      for (let item = items[next++]; item !== undefined; item = items[next++]) {
+        const problem = await check(item, lane);
+        if (problem !== undefined) wrong.push(problem);
+      }
+    }),
+  );
+  return wrong;
+}
+
+function isRefusal(status: number, text: string): boolean {
+  return status === 400 && /"message":"path: .{10}/.test(text);
+}
+
+function encoded(raw: string): string | undefined {
+  return raw.isWellFormed() ? encodeURIComponent(raw) : undefined;
+}
+
+/** A request whose path no client has touched. */
+function send(method: string, path: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(service.url);
+    const headers = { authorization: `Bearer ${token}` };
+    const call = request({ hostname, port, method, path, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (part: string) => {
+        text += part;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    call.on("error", reject);
+    call.end(method === "PUT" ? "pwned" : undefined);
+  });
+}

@@ -1,0 +1,137 @@
+// A session's auto memory: where it lies is found once, when the session is made, and kept.
+
+import * as z from "zod";
+import { derivedId } from "../../src/platform/ids.ts";
+import { createMemdirFiles } from "../../src/platform/memdir-files.ts";
+import type { Actor, Change, MemdirStub, Receipt } from "../../src/platform/memdir-rpc.ts";
+import { memdirStub } from "../../src/platform/memdir-rpc.ts";
+import { memoryPrefix } from "../../src/platform/mount-table.ts";
+import { unwrap } from "../../src/platform/reply.ts";
+import { placeFor, readSettings, secretsRule } from "../../src/platform/settings-files.ts";
+import type { FileStore } from "../../src/shared/files/store.ts";
+import type { ToolNote } from "../../src/shared/query/tool.ts";
+import type { MemoryVariables } from "../../src/shared/settings/locate.ts";
+import type { AgentEnv } from "../env.ts";
+
+const ignored = z.array(
+  z.object({
+    source: z.enum(["policy", "local", "project", "user", "environment", "git"]),
+    key: z.string(),
+    reason: z.string(),
+  }),
+);
+
+export const memorySchema = z.discriminatedUnion("enabled", [
+  z.object({ enabled: z.literal(false), rule: z.string(), ignored }),
+  z.object({
+    enabled: z.literal(true),
+    rule: z.string(),
+    directory: z.string(),
+    storeId: z.string(),
+    secrets: z.enum(["refuse", "warn"]),
+    ignored,
+  }),
+]);
+
+export type SessionMemory = z.infer<typeof memorySchema>;
+
+interface Owner {
+  tenant: string;
+  user: string;
+  role: "member" | "admin";
+}
+
+/** Finds a new session's memory and makes sure that its store exists. */
+export async function openMemory(
+  env: AgentEnv,
+  owner: Owner,
+  session: { environmentId: string; projectRoot: string; bare: boolean },
+  variables: MemoryVariables,
+): Promise<SessionMemory> {
+  const place = await placeFor(env.FILES, owner, session, variables);
+  if (!place.enabled) return { enabled: false, rule: place.rule, ignored: place.ignored };
+  const { layers } = await readSettings(env.FILES, owner, session);
+  const prefix = memoryPrefix(owner, place);
+  const storeId = await derivedId("memstore", prefix);
+  const now = Date.now();
+  unwrap(
+    await memdirStub(env, owner, storeId).open({
+      id: storeId,
+      tenant: owner.tenant,
+      user: owner.user,
+      kind: "auto",
+      prefix,
+      name: `Memory of ${place.root}`.slice(0, 255).toWellFormed(),
+      description: "",
+      metadata: { kind: "auto", project_root: place.root.slice(0, 512).toWellFormed() },
+      createdAt: now,
+      updatedAt: now,
+      archivedAt: null,
+    }),
+  );
+  const { rule, directory } = place;
+  const secrets = secretsRule(layers);
+  return { enabled: true, rule, directory, storeId, secrets, ignored: place.ignored };
+}
+
+/** The memory of a running turn: its files, and a receipt for each change that is on disk. */
+export interface TurnMemory {
+  directory: string;
+  storeId: string;
+  files: FileStore;
+  /** Takes in outside changes and heals the index; before the index is read into a prompt. */
+  refresh(): Promise<void>;
+  /** Heals the index behind a turn that wrote; receipts of what that changed. */
+  reconcile(): Promise<Receipt[]>;
+  /** The receipts of these notes, asked for again where a crash took them. */
+  receiptsOf(notes: readonly ToolNote[]): Promise<Receipt[]>;
+}
+
+/** Opens a session's memory for one turn; undefined where the session has none. */
+export function turnMemory(
+  env: Pick<AgentEnv, "MEMDIR">,
+  owner: Pick<Owner, "tenant" | "user">,
+  sessionId: string,
+  memory: SessionMemory,
+): TurnMemory | undefined {
+  if (!memory.enabled) return undefined;
+  const { directory, storeId } = memory;
+  const stub = memdirStub(env, owner, storeId);
+  const actor: Actor = { type: "session", sessionId, by: "agent" };
+  const change: Change = { actor, secrets: memory.secrets };
+  const fresh = new Map<string, Receipt>();
+  return {
+    directory,
+    storeId,
+    files: createMemdirFiles(stub, change, (receipt) => fresh.set(receipt.path, receipt)),
+    async refresh() {
+      unwrap(await stub.takeIn());
+      unwrap(await stub.reconcile(actor));
+    },
+    reconcile: async () => unwrap(await stub.reconcile(actor)),
+    async receiptsOf(notes) {
+      const receipts: Receipt[] = [];
+      for (const note of notes) {
+        if (note.type !== "changed" || !note.path.startsWith(`${directory}/`)) continue;
+        const path = note.path.slice(directory.length + 1);
+        const receipt = fresh.get(path) ?? (await lastReceipt(stub, path, sessionId));
+        fresh.delete(path);
+        if (receipt) receipts.push(receipt);
+      }
+      return receipts;
+    },
+  };
+}
+
+/** The newest change that this session made at a path. */
+async function lastReceipt(
+  stub: MemdirStub,
+  path: string,
+  sessionId: string,
+): Promise<Receipt | undefined> {
+  const versions = unwrap(await stub.versions({ sessionId, limit: 50, withContent: false }));
+  const version = versions.find((one) => one.path === path);
+  if (!version) return undefined;
+  const { operation, memoryId, id, n } = version;
+  return { path, operation, memoryId, versionId: id, n };
+}

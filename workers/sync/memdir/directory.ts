@@ -1,0 +1,18 @@
+// What the functions of this folder share: one directory's rows, its files in R2, and a clock.
+
+import type { StoreMeta } from "../../../src/platform/memdir-rpc.ts";
+import type { FileStore } from "../../../src/shared/files/store.ts";
+import type { SecretScan } from "../../../src/shared/safety/secret-scan.ts";
+
+export interface Directory {
+  sql: SqlStorage;
+  /** The directory's part of the bucket. A refusal for rate fails at once: the outbox waits for it. */
+  files: FileStore;
+  meta: StoreMeta;
+  scan: SecretScan;
+  now(): number;
+  /** One transaction; who waits for changes is woken behind it. */
+  commit<T>(write: () => T): T;
+  /** Asks for the outbox to be emptied soon. */
+  later(): void;
+}

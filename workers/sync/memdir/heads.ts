@@ -1,0 +1,138 @@
+import type { MemoryHead, ScannedMemory } from "../../../src/platform/memdir-rpc.ts";
+import { parseHead } from "../../../src/shared/memdir/entry.ts";
+import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
+import { memoryType } from "../../../src/shared/memdir/types.ts";
+
+export interface Head extends MemoryHead {
+  /** Number of its version. */
+  n: number;
+  /** The etag that R2 has for this very content; null while R2 does not have it. */
+  etag: string | null;
+}
+
+export type Row = {
+  path: string;
+  id: string;
+  n: number;
+  version: string;
+  sha256: string;
+  size: number;
+  created_at: number;
+  updated_at: number;
+  etag: string | null;
+  type: string | null;
+  name: string | null;
+  description: string | null;
+};
+
+/** The memory at a path. */
+export function headAt(sql: SqlStorage, path: string): Head | undefined {
+  return one(sql.exec<Row>("SELECT * FROM heads WHERE path = ?", path));
+}
+
+/** The memory with an id. */
+export function headById(sql: SqlStorage, id: string): Head | undefined {
+  return one(sql.exec<Row>("SELECT * FROM heads WHERE id = ?", id));
+}
+
+/** Memories below a folder, in order of paths. */
+export function listHeads(
+  sql: SqlStorage,
+  query: { prefix: string; after?: string | undefined; limit: number },
+): Head[] {
+  const rows = sql.exec<Row>(
+    "SELECT * FROM heads WHERE path > ? AND path >= ? AND path < ? ORDER BY path LIMIT ?",
+    query.after ?? "",
+    query.prefix,
+    endOf(query.prefix),
+    query.limit,
+  );
+  return [...rows].map(headOf);
+}
+
+/** All memories but the index, newest first, at most so many. */
+export function scanHeads(sql: SqlStorage, limit: number): ScannedMemory[] {
+  const rows = sql.exec<Row>(
+    `SELECT * FROM heads WHERE path <> ? AND path LIKE '%.md'
+     ORDER BY updated_at DESC, path LIMIT ?`,
+    INDEX_FILE,
+    limit,
+  );
+  return [...rows].map((row) => {
+    const { n: _n, etag: _etag, ...head } = headOf(row);
+    return {
+      ...head,
+      type: memoryType(row.type),
+      name: row.name ?? undefined,
+      description: row.description ?? undefined,
+    };
+  });
+}
+
+/** How many memories there are. */
+export function countHeads(sql: SqlStorage): number {
+  return sql.exec<{ n: number }>("SELECT count(*) AS n FROM heads").one().n;
+}
+
+/** A memory whose path is above or below this one: a file cannot be a folder too. */
+export function overlapping(sql: SqlStorage, path: string): Head | undefined {
+  const parts = path.split("/");
+  for (let depth = 1; depth < parts.length; depth += 1) {
+    const above = headAt(sql, parts.slice(0, depth).join("/"));
+    if (above) return above;
+  }
+  return listHeads(sql, { prefix: `${path}/`, limit: 1 })[0];
+}
+
+/** Stores a head, in place of the one with its id or path; reads what a scan needs from the bytes. */
+export function putHead(sql: SqlStorage, head: Head, bytes: Uint8Array): void {
+  const { type, name, description } = parseHead(new TextDecoder().decode(bytes));
+  sql.exec("DELETE FROM heads WHERE id = ?", head.id);
+  sql.exec(
+    `INSERT OR REPLACE INTO heads (path, id, n, version, sha256, size, created_at, updated_at,
+       etag, type, name, description) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    head.path,
+    head.id,
+    head.n,
+    head.versionId,
+    head.sha256,
+    head.size,
+    head.createdAt,
+    head.updatedAt,
+    head.etag,
+    type ?? null,
+    name?.toWellFormed() ?? null,
+    description?.toWellFormed() ?? null,
+  );
+}
+
+/** Where the paths of a folder end; "" is everything. */
+function endOf(prefix: string): string {
+  // "0" is the character behind "/".
+  return prefix === "" ? "\u{10ffff}" : `${prefix.slice(0, -1)}0`;
+}
+
+function one(rows: SqlStorageCursor<Row>): Head | undefined {
+  const [row] = rows.toArray();
+  return row && headOf(row);
+}
+
+function headOf(row: Row): Head {
+  return {
+    id: row.id,
+    path: row.path,
+    versionId: row.version,
+    sha256: row.sha256,
+    size: row.size,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    n: row.n,
+    etag: row.etag,
+  };
+}
+
+/** What of a head is told to others. */
+export function told(head: Head): MemoryHead {
+  const { n: _n, etag: _etag, ...rest } = head;
+  return rest;
+}

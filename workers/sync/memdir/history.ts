@@ -1,0 +1,200 @@
+// Undo. Nothing is ever taken out of the history: going back appends versions too.
+
+import type {
+  Actor,
+  Change,
+  Receipt,
+  RewindReply,
+  Version,
+  WriteReply,
+} from "../../../src/platform/memdir-rpc.ts";
+import { MemdirError } from "../../../src/shared/errors.ts";
+import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import { applyDelete, applyPut } from "./apply.ts";
+import type { Directory } from "./directory.ts";
+import type { Head } from "./heads.ts";
+import { headAt, headById, overlapping, told } from "./heads.ts";
+import { takeInPath } from "./take-in.ts";
+import { redactVersion, versionById, versionsOfMemory } from "./versions.ts";
+import { refusal } from "./write.ts";
+
+/** Brings a version back, with its path and id, whatever became of the memory since. */
+export async function restore(
+  dir: Directory,
+  versionId: string,
+  change: Change,
+): Promise<WriteReply> {
+  const version = versionById(dir.sql, versionId);
+  if (!version) return { status: "missing" };
+  const state = stateOf(version);
+  if (!state) {
+    throw new MemdirError(
+      "invalid_request",
+      version.redactedAt === null
+        ? "This version is a deletion and has no content. Restore the one before it"
+        : "This version is redacted: its content is gone",
+    );
+  }
+  return put(dir, version.memoryId, state, change);
+}
+
+/**
+ * Goes back: the whole store to a time, or everything that one session wrote. What somebody else
+ * changed after the session stays, and is told.
+ */
+export async function rewind(
+  dir: Directory,
+  to: { time: number } | { sessionId: string },
+  change: Change,
+): Promise<RewindReply> {
+  const changed: Receipt[] = [];
+  const skipped: RewindReply["skipped"] = [];
+  const steps = memoriesSince(dir, to).map((id) => planOf(dir, id, to));
+  // Deletions first, so that what comes back finds its path free.
+  for (const step of steps.toSorted(
+    (a, b) => Number(a.target !== null) - Number(b.target !== null),
+  )) {
+    const skip = (reason: string) =>
+      skipped.push({ path: step.path, memoryId: step.memoryId, reason });
+    if (step.skip !== undefined) {
+      skip(step.skip);
+      continue;
+    }
+    if (step.target === null) {
+      const receipt = await drop(dir, step.memoryId, change.actor);
+      if (receipt) changed.push(receipt);
+      continue;
+    }
+    const reply = await put(dir, step.memoryId, step.target, change);
+    if (reply.status === "written") changed.push(reply.receipt);
+    if (reply.status === "path_conflict") skip(`its path is taken by ${reply.path}`);
+    if (reply.status === "refused") skip(reply.message);
+    if (reply.status === "conflict") skip("it was changed at the same moment");
+  }
+  return { changed, skipped };
+}
+
+/** Takes a version's content out of the history. Not that of a memory's present content. */
+export function redact(dir: Directory, versionId: string, actor: Actor): Version | undefined {
+  const version = versionById(dir.sql, versionId);
+  if (!version) return undefined;
+  if (headById(dir.sql, version.memoryId)?.versionId === versionId) {
+    throw new MemdirError(
+      "conflict",
+      "This version is the memory's present content. Change or delete the memory, then redact it",
+    );
+  }
+  dir.commit(() => redactVersion(dir.sql, versionId, actor, dir.now()));
+  return versionById(dir.sql, versionId);
+}
+
+interface State {
+  path: string;
+  bytes: Uint8Array;
+}
+
+interface Step {
+  memoryId: string;
+  path: string;
+  /** What it is to be; null for gone. */
+  target: State | null;
+  skip?: string;
+}
+
+function memoriesSince(dir: Directory, to: { time: number } | { sessionId: string }): string[] {
+  const rows =
+    "time" in to
+      ? dir.sql.exec<{ id: string }>(
+          "SELECT DISTINCT memory_id AS id FROM versions WHERE at > ? ORDER BY memory_id",
+          to.time,
+        )
+      : dir.sql.exec<{ id: string }>(
+          "SELECT DISTINCT memory_id AS id FROM versions WHERE session_id = ? ORDER BY memory_id",
+          to.sessionId,
+        );
+  return [...rows].map((row) => row.id);
+}
+
+function planOf(
+  dir: Directory,
+  memoryId: string,
+  to: { time: number } | { sessionId: string },
+): Step {
+  const versions = versionsOfMemory(dir.sql, memoryId);
+  const path = versions.findLast((version) => version.path !== null)?.path ?? "";
+  if ("time" in to) {
+    return stepTo(
+      memoryId,
+      path,
+      versions.findLast((version) => version.at <= to.time),
+    );
+  }
+  const byOther = (version: Version) =>
+    version.actor.type !== "session" || version.actor.sessionId !== to.sessionId;
+  const last = versions.at(-1);
+  if (last && byOther(last)) {
+    return { memoryId, path, target: null, skip: "it was changed by somebody else since" };
+  }
+  return stepTo(memoryId, path, versions.findLast(byOther));
+}
+
+function stepTo(memoryId: string, path: string, version: Version | undefined): Step {
+  if (version?.redactedAt !== null && version !== undefined) {
+    return { memoryId, path, target: null, skip: "the version to go back to is redacted" };
+  }
+  return { memoryId, path, target: (version && stateOf(version)) ?? null };
+}
+
+function stateOf(version: Version): State | undefined {
+  if (version.path === null || version.sha256 === null) return undefined;
+  return { path: version.path, bytes: version.bytes ?? new Uint8Array() };
+}
+
+async function put(
+  dir: Directory,
+  memoryId: string,
+  state: State,
+  change: Change,
+): Promise<WriteReply> {
+  const { path, bytes } = state;
+  const problem = await refusal(dir, change, path, bytes);
+  if (problem) return problem;
+  const sha256 = await sha256Hex(bytes);
+  for (let tries = 0; tries < 3; tries += 1) {
+    const before = headById(dir.sql, memoryId);
+    if (before?.path === path && before.sha256 === sha256) {
+      return { status: "unchanged", head: told(before) };
+    }
+    const taken = takenBy(dir, path, memoryId);
+    if (taken) return { status: "path_conflict", memoryId: taken.id, path: taken.path };
+    const applied = await applyPut(dir, {
+      path,
+      bytes,
+      sha256,
+      before,
+      memoryId,
+      actor: change.actor,
+    });
+    if (applied.status === "applied" && applied.head) {
+      return { status: "written", receipt: applied.receipt, head: told(applied.head) };
+    }
+    await takeInPath(dir, path);
+  }
+  return { status: "conflict", head: null };
+}
+
+async function drop(dir: Directory, memoryId: string, actor: Actor): Promise<Receipt | undefined> {
+  for (let tries = 0; tries < 3; tries += 1) {
+    const before = headById(dir.sql, memoryId);
+    if (!before) return undefined;
+    const applied = await applyDelete(dir, before, actor);
+    if (applied.status === "applied") return applied.receipt;
+    await takeInPath(dir, before.path);
+  }
+  return undefined;
+}
+
+function takenBy(dir: Directory, path: string, memoryId: string): Head | undefined {
+  const taken = headAt(dir.sql, path) ?? overlapping(dir.sql, path);
+  return taken && taken.id !== memoryId ? taken : undefined;
+}

@@ -1,0 +1,120 @@
+// Changes that were made in R2 behind our back become versions by `external`: R2 holds every file at
+// a readable key, and people and programs may use it.
+
+import { newId } from "../../../src/platform/ids.ts";
+import type { Receipt } from "../../../src/platform/memdir-rpc.ts";
+import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import type { FileEntry } from "../../../src/shared/files/store.ts";
+import { parseHead } from "../../../src/shared/memdir/entry.ts";
+import type { Directory } from "./directory.ts";
+import type { Head } from "./heads.ts";
+import { headAt, listHeads, putHead } from "./heads.ts";
+import { addVersion, contentOf } from "./versions.ts";
+
+const EXTERNAL = { type: "external" as const };
+
+/** Compares all of R2 with the index and takes in what differs. Receipts of what was found. */
+export async function takeIn(dir: Directory): Promise<Receipt[]> {
+  const there = new Map<string, FileEntry>();
+  let after: string | undefined;
+  do {
+    const page = await dir.files.list({ prefix: "", ...(after === undefined ? {} : { after }) });
+    for (const entry of page.entries) there.set(entry.path, entry);
+    after = page.next;
+  } while (after !== undefined);
+
+  const receipts: Receipt[] = [];
+  for (const entry of there.values()) {
+    if (entry.etag === headAt(dir.sql, entry.path)?.etag) continue;
+    const receipt = await takeInPath(dir, entry.path);
+    if (receipt) receipts.push(receipt);
+  }
+  for (const head of allHeads(dir)) {
+    if (there.has(head.path) || head.etag === null) continue;
+    const receipt = await takeInPath(dir, head.path);
+    if (receipt) receipts.push(receipt);
+  }
+  return receipts;
+}
+
+/** Looks at one path in R2 and takes in what is there, or that nothing is there any more. */
+export async function takeInPath(dir: Directory, path: string): Promise<Receipt | undefined> {
+  // What waits in the outbox is newer than R2: it is settled there.
+  const waiting = dir.sql.exec("SELECT 1 FROM outbox WHERE path = ?", path).toArray();
+  if (waiting.length > 0) return undefined;
+  const found = await dir.files.get(path);
+  const head = headAt(dir.sql, path);
+  if (!found) return head && head.etag !== null ? dir.commit(() => lost(dir, head)) : undefined;
+  const sha256 = await sha256Hex(found.bytes);
+  if (head?.sha256 === sha256) {
+    dir.commit(() => dir.sql.exec("UPDATE heads SET etag = ? WHERE path = ?", found.etag, path));
+    return undefined;
+  }
+  const content = { bytes: found.bytes, sha256 };
+  return dir.commit(() => came(dir, path, content, found.etag, head));
+}
+
+function came(
+  dir: Directory,
+  path: string,
+  content: { bytes: Uint8Array; sha256: string },
+  etag: string,
+  before: Head | undefined,
+): Receipt {
+  const at = dir.now();
+  const operation = before ? "modified" : "created";
+  const memoryId = before?.id ?? newId("mem");
+  const versionId = newId("memver");
+  const version = {
+    id: versionId,
+    memoryId,
+    operation,
+    path,
+    content,
+    actor: EXTERNAL,
+    at,
+  } as const;
+  const n = addVersion(dir.sql, version);
+  // A file that arrives with a past time of its own keeps it: copying does not make it newer.
+  const { modified } = parseHead(new TextDecoder().decode(content.bytes));
+  const updatedAt = modified !== undefined && modified < at ? modified : at;
+  const size = content.bytes.length;
+  const createdAt = before?.createdAt ?? updatedAt;
+  const head: Head = {
+    id: memoryId,
+    path,
+    n,
+    versionId,
+    sha256: content.sha256,
+    size,
+    createdAt,
+    updatedAt,
+    etag,
+  };
+  putHead(dir.sql, head, content.bytes);
+  return { path, operation, memoryId, versionId, n };
+}
+
+function lost(dir: Directory, head: Head): Receipt {
+  const versionId = newId("memver");
+  const { id: memoryId, path } = head;
+  const n = addVersion(dir.sql, {
+    id: versionId,
+    memoryId,
+    operation: "deleted",
+    path,
+    actor: EXTERNAL,
+    at: dir.now(),
+  });
+  dir.sql.exec("DELETE FROM heads WHERE id = ?", memoryId);
+  return { path, operation: "deleted", memoryId, versionId, n };
+}
+
+function allHeads(dir: Directory): Head[] {
+  return listHeads(dir.sql, { prefix: "", limit: Number.MAX_SAFE_INTEGER });
+}
+
+/** The content of a head; it has one as long as it is a head. */
+export function bytesOf(dir: Directory, head: Head): Uint8Array {
+  return contentOf(dir.sql, head.n) ?? new Uint8Array();
+}

@@ -1,0 +1,154 @@
+import * as z from "zod";
+import type { Actor, Operation, Version, VersionQuery } from "../../../src/platform/memdir-rpc.ts";
+
+const actor = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("session"),
+    sessionId: z.string(),
+    by: z.enum(["agent", "extraction", "subagent", "dream"]),
+  }),
+  z.object({ type: z.literal("user"), userId: z.string() }),
+  z.object({ type: z.literal("external") }),
+]);
+const operation = z.enum(["created", "modified", "deleted"]);
+
+type Row = {
+  n: number;
+  id: string;
+  memory_id: string;
+  operation: string;
+  path: string | null;
+  sha256: string | null;
+  size: number | null;
+  content?: ArrayBuffer | null;
+  actor: string;
+  at: number;
+  redacted_at: number | null;
+  redacted_by: string | null;
+};
+
+const COLUMNS =
+  "n, id, memory_id, operation, path, sha256, size, actor, at, redacted_at, redacted_by";
+
+export interface NewVersion {
+  id: string;
+  memoryId: string;
+  operation: Operation;
+  path: string;
+  /** Absent for a deletion. */
+  content?: { bytes: Uint8Array; sha256: string };
+  actor: Actor;
+  at: number;
+}
+
+/** Appends a version; gives back its number. */
+export function addVersion(sql: SqlStorage, version: NewVersion): number {
+  const { content, actor: by } = version;
+  return sql
+    .exec<{ n: number }>(
+      `INSERT INTO versions (id, memory_id, operation, path, sha256, size, content, actor,
+         session_id, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
+      version.id,
+      version.memoryId,
+      version.operation,
+      version.path,
+      content?.sha256 ?? null,
+      content?.bytes.length ?? null,
+      content?.bytes ?? null,
+      JSON.stringify(by),
+      by.type === "session" ? by.sessionId : null,
+      version.at,
+    )
+    .one().n;
+}
+
+/** The content of a version by its number; undefined where it has none. */
+export function contentOf(sql: SqlStorage, n: number): Uint8Array | undefined {
+  const [row] = sql
+    .exec<{ content: ArrayBuffer | null }>("SELECT content FROM versions WHERE n = ?", n)
+    .toArray();
+  return row?.content ? new Uint8Array(row.content) : undefined;
+}
+
+/** A version by its id, with its content. */
+export function versionById(sql: SqlStorage, id: string): Version | undefined {
+  const [row] = sql
+    .exec<Row>(`SELECT ${COLUMNS}, content FROM versions WHERE id = ?`, id)
+    .toArray();
+  return row && versionOf(row);
+}
+
+/** Versions of one memory, oldest first, with content. */
+export function versionsOfMemory(sql: SqlStorage, memoryId: string): Version[] {
+  const rows = sql.exec<Row>(
+    `SELECT ${COLUMNS}, content FROM versions WHERE memory_id = ? ORDER BY n`,
+    memoryId,
+  );
+  return [...rows].map(versionOf);
+}
+
+/** Versions that match, newest first. */
+export function findVersions(sql: SqlStorage, query: VersionQuery): Version[] {
+  const where: string[] = ["1"];
+  const values: (string | number)[] = [];
+  const add = (clause: string, value: string | number | undefined) => {
+    if (value === undefined) return;
+    where.push(clause);
+    values.push(value);
+  };
+  add("memory_id = ?", query.memoryId);
+  add("operation = ?", query.operation);
+  add("session_id = ?", query.sessionId);
+  add("at >= ?", query.from);
+  add("at <= ?", query.to);
+  add("n < ?", query.before);
+  const columns = query.withContent ? `${COLUMNS}, content` : COLUMNS;
+  const rows = sql.exec<Row>(
+    `SELECT ${columns} FROM versions WHERE ${where.join(" AND ")} ORDER BY n DESC LIMIT ?`,
+    ...values,
+    query.limit,
+  );
+  return [...rows].map(versionOf);
+}
+
+/** Versions behind a number, oldest first, without content. */
+export function versionsAfter(sql: SqlStorage, after: number, limit: number): Version[] {
+  const rows = sql.exec<Row>(
+    `SELECT ${COLUMNS} FROM versions WHERE n > ? ORDER BY n LIMIT ?`,
+    after,
+    limit,
+  );
+  return [...rows].map(versionOf);
+}
+
+/** Takes content, path, size and hash out of a version for good; who made it and when stays. */
+export function redactVersion(sql: SqlStorage, id: string, by: Actor, at: number): void {
+  sql.exec(
+    `UPDATE versions SET content = NULL, path = NULL, size = NULL, sha256 = NULL,
+       redacted_at = ?, redacted_by = ? WHERE id = ? AND redacted_at IS NULL`,
+    at,
+    JSON.stringify(by),
+    id,
+  );
+}
+
+function versionOf(row: Row): Version {
+  return {
+    n: row.n,
+    id: row.id,
+    memoryId: row.memory_id,
+    operation: operation.catch("modified").parse(row.operation),
+    path: row.path,
+    sha256: row.sha256,
+    size: row.size,
+    bytes: row.content ? new Uint8Array(row.content) : null,
+    actor: actorOf(row.actor),
+    at: row.at,
+    redactedAt: row.redacted_at,
+    redactedBy: row.redacted_by === null ? null : actorOf(row.redacted_by),
+  };
+}
+
+function actorOf(text: string): Actor {
+  return actor.catch({ type: "external" }).parse(JSON.parse(text));
+}

@@ -3,24 +3,9 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { passedVariables, variablesOf } from "../src/platform/variables.ts";
 import { signToken } from "./sign-token.ts";
-import { authSecret, openState } from "./state.ts";
-
-/** Variables of the environment that reach the script. */
-const PASSED = [
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_BASE_URL",
-  "AUTH_AUDIENCE",
-  "AUTH_ISSUER",
-  "AUTH_JWKS_URL",
-  "DISABLE_AUTO_MEMORY",
-  "MEMORY_PATH_OVERRIDE",
-  "MODEL",
-  "MODEL_IDLE_MS",
-  "RECALL_MODEL",
-  "REMOTE_MEMORY_DIR",
-  "SIMPLE",
-];
+import { authSecret, lockState, openState } from "./state.ts";
 
 const open: { close(): Promise<void> }[] = [];
 let stopping = false;
@@ -36,11 +21,12 @@ try {
   const directory = openState(process.env, root);
   const secret = authSecret(process.env, directory);
   await refuseTakenPort(port);
-  const variables: Record<string, string> = { AUTH_SECRET: secret };
-  for (const name of PASSED) {
-    const value = process.env[name];
-    if (value) variables[name] = value;
-  }
+  const release = lockState(directory);
+  open.push({ close: async () => release() });
+  const variables: Record<string, string> = {
+    ...passedVariables(process.env),
+    AUTH_SECRET: secret,
+  };
   if (!variables.ANTHROPIC_API_KEY) {
     if (variables.ANTHROPIC_BASE_URL) {
       throw new Error(
@@ -55,6 +41,7 @@ try {
     variables.ANTHROPIC_API_KEY = "stand-in";
     console.log("No ANTHROPIC_API_KEY: a rule-based stand-in answers instead of a model.");
   }
+  variablesOf(variables);
   // Loaded late: the toolchain takes a second or two, and what is wrong is said before it.
   const { startService } = await import("./service.ts");
   const service = await startService({ port, directory, variables });

@@ -2,7 +2,7 @@
 // token for development.
 
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const SECRET_FILE = "auth-secret";
@@ -48,4 +48,43 @@ function longEnough(secret: string, source: string): string {
 
 function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+const LOCK_FILE = "service.pid";
+
+/**
+ * Takes the state for this process; two services over one storage would lose writes. A holder that
+ * died without giving it back does not count. Gives back how to release it.
+ */
+export function lockState(directory: string): () => void {
+  const path = join(directory, LOCK_FILE);
+  const holder = Number(readIfThere(path));
+  if (holder > 0 && holder !== process.pid && isService(holder)) {
+    throw new Error(
+      `${directory} is used by another service (process ${holder}): stop it or set STATE_DIR to another folder`,
+    );
+  }
+  writeFileSync(path, String(process.pid));
+  return () => {
+    if (Number(readIfThere(path)) === process.pid) rmSync(path, { force: true });
+  };
+}
+
+/** Whether a process lives and is one of ours; numbers are given again to others. */
+function isService(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  // A killed process that nobody has waited for yet has no command any more.
+  return !existsSync("/proc/self") || readIfThere(`/proc/${pid}/cmdline`).includes("start.ts");
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }

@@ -153,14 +153,12 @@ const NESTED = [
 /** Paths that start from nowhere: over 1,000, each different, for a file below "attack". */
 export function relativeHostilePaths(): HostilePath[] {
   const paths: HostilePath[] = [];
-  for (const [dotKind, dots] of DOTS) {
-    for (const [separatorKind, separator] of SEPARATORS) {
+  for (const [d, [dotKind, dots]] of DOTS.entries()) {
+    for (const [s, [separatorKind, separator]] of SEPARATORS.entries()) {
       const kind = `${dotKind} dots, ${separatorKind}`;
-      for (const target of TARGETS) {
-        const tail = target.replaceAll("/", separator);
-        paths.push({ kind, raw: dots + separator + tail });
-        paths.push({ kind, raw: `sub/${dots}${separator}${dots}${separator}${tail}` });
-      }
+      const tail = (TARGETS[(d + s) % TARGETS.length] ?? "").replaceAll("/", separator);
+      paths.push({ kind, raw: dots + separator + tail });
+      paths.push({ kind, raw: `sub/${dots}${separator}${dots}${separator}${tail}` });
       paths.push({ kind, raw: `a.md${separator}${dots}` });
     }
   }

@@ -2,12 +2,12 @@
 
 import { createEdge, errorResponse } from "../src/platform/edge.ts";
 import { errorName, log } from "../src/platform/log.ts";
+import { variablesOf } from "../src/platform/variables.ts";
 import { MemdirError } from "../src/shared/errors.ts";
 import { eventRoutes } from "./agent/routes-events.ts";
 import { sessionRoutes } from "./agent/routes-sessions.ts";
 import { onSchedule, onWork } from "./dream/background.ts";
 import type { Env } from "./env.ts";
-import { variablesOf } from "./env.ts";
 import { settingsRoutes } from "./sync/routes-settings.ts";
 import { workspaceRoutes } from "./sync/routes-workspaces.ts";
 import { storeRoutes } from "./sync/stores/routes-stores.ts";
@@ -34,7 +34,9 @@ api.route("/", settingsRoutes());
 export default {
   async fetch(request, env, ctx) {
     const { pathname } = new URL(request.url);
-    if (pathname === "/health" && request.method === "GET") return health(env);
+    if (pathname === "/health" && (request.method === "GET" || request.method === "HEAD")) {
+      return health(env);
+    }
     return api.fetch(request, env, ctx);
   },
   queue: onWork,

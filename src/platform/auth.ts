@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, jwtVerify } from "jose";
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import * as z from "zod";
 
 /** Who is calling. Everything that is read or written is found through this, never through a body. */
@@ -55,12 +55,14 @@ export async function principalOf(
   }
 }
 
+/** A token says itself which kind of key it wants; only a kind that is set up is looked at. */
 async function verify(token: string, rules: TokenRules, options: object) {
-  if (rules.secret !== undefined) {
+  const { alg } = decodeProtectedHeader(token);
+  if (alg === "HS256" && rules.secret !== undefined) {
     const key = new TextEncoder().encode(rules.secret);
     return jwtVerify(token, key, { ...options, algorithms: ["HS256"] });
   }
-  if (rules.jwksUrl === undefined) throw new Error("no key to check tokens with");
+  if (rules.jwksUrl === undefined) throw new Error("no key to check such a token with");
   const keys = keySets.get(rules.jwksUrl) ?? createRemoteJWKSet(new URL(rules.jwksUrl));
   keySets.set(rules.jwksUrl, keys);
   const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];

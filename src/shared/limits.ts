@@ -31,9 +31,9 @@ export const STORAGE_CONCURRENCY = 6;
 /** Entries that Glob and Grep look through below one folder. */
 export const WALK_ENTRIES = 10_000;
 
-/** The index in the prompt, in lines (spec section 2). */
+/** The index in the prompt, in lines. */
 export const INDEX_LINES = 200;
-/** The index in the prompt, in UTF-8 bytes (spec section 2). */
+/** The index in the prompt, in UTF-8 bytes. */
 export const INDEX_BYTES = 25_000;
 
 /** A JSON request body, in bytes. */
@@ -87,7 +87,7 @@ export const WATCHDOG_MS = 5_000;
 export const STREAM_PING_MS = 15_000;
 /** Events read at once for one subscriber. */
 export const STREAM_BATCH = 100;
-/** Wait for work in flight when a session is deleted, in milliseconds (spec section 4). */
+/** Wait for work in flight when a session is deleted, in milliseconds. */
 export const DRAIN_MS = 60_000;
 /** One segment of a path, in UTF-8 bytes: what ext4, APFS and NTFS still take, so a mount can too. */
 export const PATH_SEGMENT_BYTES = 255;
@@ -103,7 +103,7 @@ export const FILE_PAGE_MOST = 1000;
 export const MEMORIES_PER_STORE = 2000;
 /** How long a path waits in the outbox before R2 is tried again: one write a second a key. */
 export const OUTBOX_MS = 1_100;
-/** Memory files that a scan looks at, newest first (spec section 4). */
+/** Memory files that a scan looks at, newest first. */
 export const SCAN_FILES = 200;
 /** Longest wait of the change feed, in milliseconds: below the time-out of common proxies. */
 export const CHANGES_WAIT_MS = 30_000;

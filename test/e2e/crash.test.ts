@@ -1,5 +1,5 @@
-// The whole process group is killed in the middle of a turn, at ten moments. The started turn ends
-// by itself after the restart; nothing acknowledged is lost and nothing is done twice.
+// The whole process group is killed while many sessions are each at another moment of their turn.
+// Every turn ends by itself after the restart; nothing acknowledged is lost, nothing is done twice.
 
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -26,69 +26,105 @@ afterAll(async () => {
   removeState(state);
 });
 
+/** The moment of one session at which all of them are killed; the others are a little behind. */
 const MOMENTS = [
-  { name: "right after the acknowledgement", at: undefined, nth: 0 },
-  { name: "when the turn starts", at: "session.status_running", nth: 1 },
-  { name: "when the model is called", at: "span.model_request_start", nth: 1 },
-  { name: "in the middle of the first answer", at: "event_delta", nth: 3 },
-  { name: "when the first tools are asked for", at: "agent.tool_use", nth: 1 },
+  { name: "right after an acknowledgement", at: undefined, nth: 0 },
+  { name: "in the middle of a first answer", at: "event_delta", nth: 3 },
   { name: "between two writers of one answer", at: "agent.tool_result", nth: 1 },
-  { name: "after all tools of an answer", at: "agent.tool_result", nth: 3 },
-  { name: "when the model is called again", at: "span.model_request_start", nth: 2 },
-  { name: "in the middle of the final answer", at: "event_delta", nth: 40 },
-  { name: "after the final answer", at: "agent.message", nth: 2 },
+  { name: "in the middle of a final answer", at: "event_delta", nth: 40 },
 ];
+/** Sessions beside the one that is watched, and how far apart they start, in milliseconds. */
+const OTHERS = [15, 40, 80, 130, 200];
 
 for (const [n, moment] of MOMENTS.entries()) {
-  test(`a kill ${moment.name} loses nothing and doubles nothing`, { timeout: 60_000 }, async () => {
+  test(`a kill ${moment.name} loses nothing and doubles nothing`, {
+    timeout: 120_000,
+  }, async () => {
     const client = connect();
-    const workspace = `crash-${n}`;
-    await put(workspace, "log.md", "a");
-    await put(workspace, "old.md", "x");
-    const session = await client.beta.sessions.create({
-      agent: "default",
-      environment_id: workspace,
-    });
-    const stream = await client.beta.sessions.events.stream(session.id, {
+    const runs = await Promise.all(
+      [0, ...OTHERS].map((_, k) => prepare(client, `crash-${n}-${k}`)),
+    );
+    const [watched] = runs;
+    if (!watched) throw new Error("no session");
+    const stream = await client.beta.sessions.events.stream(watched.session, {
       event_deltas: ["agent.message"],
     });
-    const sent = await client.beta.sessions.events.send(session.id, { events: [say("go")] });
+    const begin = runs.map(async (run, k) => {
+      await new Promise((resolve) => setTimeout(resolve, k === 0 ? 0 : OTHERS[k - 1]));
+      run.sent = await client.beta.sessions.events
+        .send(run.session, { events: [say("go")] })
+        .then((reply) => reply.data?.[0]?.id)
+        // Killed before it was acknowledged: then it may be there or not, but whole.
+        .catch(() => undefined);
+    });
+    await begin[0];
     if (moment.at !== undefined) await see(stream, moment.at, moment.nth);
+    const atKill = runs.map(
+      (run) => model.requests.filter((r) => r.session === run.session).length,
+    );
     await service.kill();
-    const before = model.requests.length;
+    await Promise.all(begin);
     service = await start();
 
-    if (moment.at !== "agent.message") {
-      // No client has asked for the session yet: it goes on by itself.
-      await until("the model is asked again", () =>
-        model.requests.slice(before).some((r) => r.session === session.id),
-      );
-    }
+    // No client has asked for a session yet: what was acknowledged goes on by itself.
+    const owed = runs.filter((run, k) => run.sent !== undefined && (atKill[k] ?? 0) < 2);
+    await until("the model is asked again", () =>
+      owed.every((run) =>
+        model.requests.some((r) => r.session === run.session && wantsFinal(r.body)),
+      ),
+    );
     const again = connect();
-    await until("the turn ended", async () =>
-      typesOf(await stored(again, session.id)).includes("session.status_idle"),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const events = await stored(again, session.id);
-    expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
-    expect(new Set(events.map(idOf)).size).toBe(events.length);
-    expect(idOf(events[0])).toBe(sent.data?.[0]?.id);
-    expect(count(events, "user.message")).toBe(1);
-    expect(count(events, "session.status_idle")).toBe(1);
-    expect(count(events, "agent.tool_use")).toBe(4);
-    expect(count(events, "agent.tool_result")).toBe(4);
-    expect(answers(events)).toEqual([FIRST, FINAL]);
-    const failed = events.flatMap((e) => (e.type === "agent.tool_result" && e.is_error ? [e] : []));
-    expect(failed).toEqual([]);
-    expect(await get(workspace, "log.md")).toBe("abb");
-    expect(await get(workspace, "new.md")).toBe("fresh");
-    expect(await get(workspace, "old.md")).toBeUndefined();
-    const starts = events.flatMap((e) => (e.type === "span.model_request_start" ? [e.id] : []));
-    const ends = events.flatMap((e) =>
-      e.type === "span.model_request_end" ? [e.model_request_start_id] : [],
-    );
-    expect(ends).toEqual(starts);
+    for (const run of runs) {
+      const events = await settled(again, run.session, run.sent !== undefined);
+      if (events.length > 0) await verify(events, run);
+    }
   });
+}
+
+interface Run {
+  workspace: string;
+  session: string;
+  /** Id of the acknowledged message. */
+  sent: string | undefined;
+}
+
+async function prepare(client: Anthropic, workspace: string): Promise<Run> {
+  await put(workspace, "log.md", "a");
+  await put(workspace, "old.md", "x");
+  const { id } = await client.beta.sessions.create({ agent: "default", environment_id: workspace });
+  return { workspace, session: id, sent: undefined };
+}
+
+/** The events of a session when its turn has ended; none where its message never arrived. */
+async function settled(client: Anthropic, id: string, mustBe: boolean): Promise<SessionEvent[]> {
+  let events = await stored(client, id);
+  if (events.length === 0 && !mustBe) return events;
+  await until("the turn ended", async () => {
+    events = await stored(client, id);
+    return typesOf(events).includes("session.status_idle");
+  });
+  return events;
+}
+
+async function verify(events: readonly SessionEvent[], run: Run): Promise<void> {
+  expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
+  expect(new Set(events.map(idOf)).size).toBe(events.length);
+  if (run.sent !== undefined) expect(idOf(events[0])).toBe(run.sent);
+  expect(count(events, "user.message")).toBe(1);
+  expect(count(events, "session.status_idle")).toBe(1);
+  expect(count(events, "agent.tool_use")).toBe(4);
+  expect(count(events, "agent.tool_result")).toBe(4);
+  expect(answers(events)).toEqual([FIRST, FINAL]);
+  const failed = events.flatMap((e) => (e.type === "agent.tool_result" && e.is_error ? [e] : []));
+  expect(failed).toEqual([]);
+  expect(await get(run.workspace, "log.md")).toBe("abb");
+  expect(await get(run.workspace, "new.md")).toBe("fresh");
+  expect(await get(run.workspace, "old.md")).toBeUndefined();
+  const starts = events.flatMap((e) => (e.type === "span.model_request_start" ? [e.id] : []));
+  const ends = events.flatMap((e) =>
+    e.type === "span.model_request_end" ? [e.model_request_start_id] : [],
+  );
+  expect(ends).toEqual(starts);
 }
 
 const FIRST = "I start with the files. ".repeat(4);
@@ -96,9 +132,8 @@ const FINAL = "Everything is done, word by word. ".repeat(8);
 
 /** By what the request holds, not by a queue: a repeated request gets the same answer. */
 function answerOf(call: ModelCall) {
-  const results = JSON.stringify(call.request.messages).includes('"tool_result"');
-  if (results) return { text: FINAL, chunkDelayMs: 8 };
-  const path = /\/workspace\/(crash-\d+)/.exec(JSON.stringify(call.request.system))?.[1];
+  if (wantsFinal(call.request)) return { text: FINAL, chunkDelayMs: 8 };
+  const path = /\/workspace\/(crash-\d+-\d+)/.exec(JSON.stringify(call.request.system))?.[1];
   const at = (name: string) => `/workspace/${path}/${name}`;
   const append = { file_path: at("log.md"), old_string: "a", new_string: "ab" };
   return {
@@ -111,6 +146,11 @@ function answerOf(call: ModelCall) {
       { name: "Delete", input: { file_path: at("old.md") } },
     ],
   };
+}
+
+function wantsFinal(request: unknown): boolean {
+  const messages: unknown = Reflect.get(Object(request), "messages");
+  return JSON.stringify(messages ?? "").includes('"tool_result"');
 }
 
 function start(): Promise<ServiceProcess> {

@@ -15,7 +15,7 @@ let service: TestService;
 let client: Anthropic;
 
 beforeAll(async () => {
-  service = await startTestService({ MODEL_IDLE_MS: "400" });
+  service = await startTestService({ MODEL_IDLE_MS: "4000" });
   client = await service.client();
 });
 afterAll(() => service.close());

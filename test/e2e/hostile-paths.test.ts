@@ -5,7 +5,12 @@ import type Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { canonicalPath, canonicalRelative, isWithin } from "../../src/shared/safety/path.ts";
 import { memoryPath } from "../../src/shared/settings/memory-path.ts";
-import { hostilePaths, readings, relativeHostilePaths } from "../hostile-paths.ts";
+import {
+  type HostilePath,
+  hostilePaths,
+  readings,
+  relativeHostilePaths,
+} from "../hostile-paths.ts";
 import { newSession, startTestService, type TestService, turn } from "./service.ts";
 
 /** What these tests use of the real bucket. */
@@ -61,17 +66,20 @@ test(`workspace routes: ${RELATIVE.length} paths, encoded once, reach nothing ou
     if (path === undefined) return undefined;
     const url = `${service.url}/v1/workspaces/attack/files/${path}`;
     const headers = { authorization: `Bearer ${token}` };
+    const canonical = canonicalRelative(raw);
     const read = await fetch(url, { headers });
     const text = await read.text();
-    if (text.includes("secret of") || (read.status !== 404 && !isRefusal(read.status, text))) {
+    // What another spelling of the same accepted path has written is the only thing to be found.
+    const ours = canonical.status === "ok" && read.status === 200 && text === "pwned";
+    if (!ours && read.status !== 404 && !isRefusal(read.status, text)) {
       return ["GET", raw, read.status, text];
     }
     const gone = await fetch(url, { method: "DELETE", headers });
-    if (gone.status !== read.status) return ["DELETE", raw, gone.status, await gone.text()];
-    await gone.body?.cancel();
+    const deleted = await gone.text();
+    const allowed = canonical.status === "ok" ? [204, 400, 404] : [400];
+    if (!allowed.includes(gone.status)) return ["DELETE", raw, gone.status, deleted];
     const written = await fetch(url, { method: "PUT", headers, body: "pwned" });
     const answer = await written.text();
-    const canonical = canonicalRelative(raw);
     if (canonical.status === "refused") {
       // The rule that refuses is the same at every door.
       const named = answer.includes(JSON.stringify(`path: ${canonical.message}`));
@@ -107,47 +115,64 @@ test("workspace routes: as raw request lines, decoded by nobody on the way", {
 test("settings: no hostile autoMemoryDirectory is where a session's memory lies", {
   timeout: 240_000,
 }, async () => {
-  const paths = hostilePaths(["/data/attack", "~", "/workspace/attack"]);
+  const paths = thinned(hostilePaths(["/data/attack", "~", "/workspace/attack"])).map(
+    ({ raw }) => raw,
+  );
   const before = await objects();
-  // A user for each lane: settings are a user's, and one lane must not see another's.
-  const wrong = await eachOf(paths, async ({ raw }, lane) => {
-    const as = {
-      authorization: `Bearer ${await service.token({ org: "settings", user: `u${lane}` })}`,
-    };
-    const set = await fetch(`${service.url}/v1/settings/user`, {
-      method: "PUT",
-      headers: as,
-      body: JSON.stringify({ autoMemoryDirectory: raw }),
-    });
-    const text = await set.text();
-    if (set.status === 400) {
-      return raw.isWellFormed() || !/autoMemoryDirectory: .*surrogate/.test(text)
-        ? [raw, text]
-        : undefined;
+  // JSON in UTF-8 cannot carry half a character; the endpoint says so before anything is stored.
+  for (const raw of paths.filter((one) => !one.isWellFormed())) {
+    const set = await setDirectory("user", raw, await adminOf("broken"));
+    expect([set.status, await set.text()]).toEqual([
+      400,
+      expect.stringMatching(/autoMemoryDirectory: .*surrogate/),
+    ]);
+  }
+  const whole = paths.filter((raw) => raw.isWellFormed());
+  const refused = whole.filter((raw) => memoryPath(raw).status === "refused");
+  const literal = whole.filter((raw) => memoryPath(raw).status === "ok");
+  // What is refused is tried in all trusted layers at once, and the session tells of each.
+  const groups = Array.from({ length: Math.ceil(refused.length / 3) }, (_, n) =>
+    refused.slice(n * 3, n * 3 + 3),
+  );
+  // A tenant for each lane: settings are shared, and one lane must not see another's.
+  const wrong = await eachOf([...groups, ...literal.map((raw) => [raw])], async (group, lane) => {
+    const as = await adminOf(`lane${lane}`);
+    for (const [index, layer] of (["user", "local", "managed"] as const).entries()) {
+      const set = await setDirectory(layer, group[index], as);
+      if (set.status !== 200) return [group, set.status, await set.text()];
+      await set.body?.cancel();
     }
     const made = await fetch(`${service.url}/v1/sessions`, {
       method: "POST",
-      headers: as,
+      headers: { authorization: `Bearer ${as}` },
       body: JSON.stringify({ agent: "default", environment_id: "w" }),
     });
     const { auto_memory: memory } = (await made.json()) as { auto_memory: AutoMemory };
-    const expected = memoryPath(raw);
-    if (expected.status === "refused") {
-      const [ignored] = memory.ignored;
-      const named = ignored?.source === "user" && ignored.reason.startsWith(`${expected.rule}: `);
-      const isDefault = memory.directory?.startsWith("/memory/projects/workspace-w-") === true;
-      return named && isDefault ? undefined : [raw, memory];
+    const rules = group
+      .map((raw) => memoryPath(raw))
+      .map((path) => (path.status === "ok" ? "ok" : path.rule));
+    if (rules[0] === "ok") {
+      const escaped = [...readings(memory.directory ?? "")].some((place) =>
+        ["/workspace", "/etc/claude-code", "/home/.claude", "/memory"].some((root) =>
+          isWithin(root, place),
+        ),
+      );
+      return escaped || memory.directory === null ? [group, memory] : undefined;
     }
-    const places = [...readings(memory.directory ?? "")];
-    const escaped = places.some((place) =>
-      ["/workspace", "/etc/claude-code", "/home/.claude", "/memory"].some((root) =>
-        isWithin(root, place),
-      ),
-    );
-    return escaped ? [raw, memory] : undefined;
+    const named = memory.ignored
+      .map(({ source, reason }) => `${source} ${reason.split(":")[0]}`)
+      .toSorted();
+    const expected = rules
+      .map((rule, index) => `${["user", "local", "policy"][index]} ${rule}`)
+      .toSorted();
+    const isDefault = memory.directory?.startsWith("/memory/projects/workspace-w-") === true;
+    return isDefault && JSON.stringify(named) === JSON.stringify(expected)
+      ? undefined
+      : [group, memory];
   });
   expect(wrong).toEqual([]);
-  await expectOnly(before, "t/settings/u/");
+  const tenants = Array.from({ length: LANES }, (_, lane) => `t/lane${lane}/`);
+  await expectOnly(before, ...tenants);
 });
 
 test("the agent's Write: no call reaches a file outside its directories", {
@@ -158,7 +183,7 @@ test("the agent's Write: no call reaches a file outside its directories", {
   const { directory } = Reflect.get(Object(session), "auto_memory") as AutoMemory;
   const roots = ["/workspace/attack", directory ?? ""];
   // What half a character is in JSON is not this test's matter.
-  const paths = hostilePaths(roots).filter(({ raw }) => raw.isWellFormed());
+  const paths = thinned(hostilePaths(roots).filter(({ raw }) => raw.isWellFormed()));
   expect(paths.length).toBeGreaterThanOrEqual(1000);
   const before = await objects();
   const wrong: unknown[] = [];
@@ -194,6 +219,30 @@ test("the agent's Write: no call reaches a file outside its directories", {
     `t/acme/u/ann/memory/projects/${slug}/memory/`,
   );
 });
+
+/** A thousand of them, evenly over all kinds: each costs several calls here. */
+function thinned(paths: HostilePath[]): HostilePath[] {
+  const kept = 1000;
+  return paths.filter(
+    (_, n) => Math.floor(((n + 1) * kept) / paths.length) > Math.floor((n * kept) / paths.length),
+  );
+}
+
+/** Sets the layer to this directory, or to nothing. */
+function setDirectory(layer: "user" | "local" | "managed", raw: string | undefined, as: string) {
+  const path =
+    layer === "local" ? "workspaces/w/files/.claude/settings.local.json" : `settings/${layer}`;
+  return fetch(`${service.url}/v1/${path}`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${as}` },
+    body: JSON.stringify(raw === undefined ? {} : { autoMemoryDirectory: raw }),
+  });
+}
+
+/** An admin of a tenant of its own. */
+function adminOf(org: string): Promise<string> {
+  return service.token({ org, user: "ann", role: "admin" });
+}
 
 interface AutoMemory {
   enabled: boolean;

@@ -59,6 +59,17 @@ test("a start prints one line with address and token, twice on the same state, a
   }
 });
 
+test("a second service on the same state is refused, and a killed one does not block it", async () => {
+  const directory = state();
+  const first = await startProcess(directory, await freePort());
+  const { status, stderr } = launch("dev/start.ts", [], { PORT: "0", STATE_DIR: directory });
+  expect(stderr).toMatch(/is used by another service/);
+  expect(status).toBe(1);
+  await first.kill();
+  const again = await startProcess(directory, await freePort());
+  await again.interrupt();
+});
+
 test("the token script prints a token of the same state and nothing else", async () => {
   const directory = state();
   const service = await startProcess(directory, await freePort());
@@ -145,7 +156,11 @@ test("what is wrong with the set-up is said in one clear line", async () => {
       },
       /^ANTHROPIC_BASE_URL is set and ANTHROPIC_API_KEY is not/,
     ],
-    [{ PORT: "0", STATE_DIR: state(), MODEL_IDLE_MS: "soon" }, /MODEL_IDLE_MS is not valid/],
+    [{ PORT: "0", STATE_DIR: state(), MODEL_IDLE_MS: "soon" }, /^MODEL_IDLE_MS is not a number/],
+    [
+      { PORT: "0", STATE_DIR: state(), REMOTE_MEMORY_DIR: "rel" },
+      /^REMOTE_MEMORY_DIR is not a place/,
+    ],
   ];
   for (const [environment, says] of cases) {
     const { status, stderr } = launch("dev/start.ts", [], environment);

@@ -125,7 +125,10 @@ test("a path that is taken, above or below another memory is a conflict that nam
       conflicting_path: "/notes/todo.md",
       retry: "false",
     };
-    expect(await failure(create(store, path, "mine"))).toMatchObject(expected);
+    // With its own content too: a creation says that the memory was not there.
+    for (const content of ["mine", "other"]) {
+      expect(await failure(create(store, path, content))).toMatchObject(expected);
+    }
     const rename = stores().memories.update(other.id, { memory_store_id: store, path });
     expect(await failure(rename)).toMatchObject(expected);
   }

@@ -5,6 +5,7 @@ import { createAnthropicModel } from "../../src/platform/anthropic-model.ts";
 import { errorName, log } from "../../src/platform/log.ts";
 import type { Receipt } from "../../src/platform/memdir-rpc.ts";
 import { agentMounts } from "../../src/platform/mount-table.ts";
+import type { AgentSettings } from "../../src/platform/variables.ts";
 import * as limits from "../../src/shared/limits.ts";
 import { INDEX_FILE } from "../../src/shared/memdir/entrypoint.ts";
 import type { LoopPorts } from "../../src/shared/query/loop.ts";
@@ -13,7 +14,7 @@ import type { LoopOutcome, TurnState } from "../../src/shared/query/steps.ts";
 import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import { systemPrompt } from "../../src/shared/turn/system-prompt.ts";
-import type { AgentEnv, AgentSettings } from "../env.ts";
+import type { AgentEnv } from "../env.ts";
 import { noteSeen, pendingCalls, readSeen } from "./calls.ts";
 import type { TurnMemory } from "./memory.ts";
 import { turnMemory } from "./memory.ts";
@@ -161,10 +162,14 @@ async function promptOf(
   const index = memory && (await readIndex(memory));
   const blocks = systemPrompt({
     system: meta.system,
+    workspace: `/workspace/${meta.environmentId}`,
     projectRoot: meta.projectRoot,
-    memory: memory && { directory: memory.directory, index: index?.text },
+    memory: memory && {
+      directory: memory.directory,
+      index: index?.unreadable ? null : index?.text,
+    },
   });
-  // An index that cannot be read costs this turn its memory; the next turn looks again.
+  // An index that cannot be read is looked for again at the next turn.
   if (index?.unreadable) return blocks;
   ports.commit(() => {
     for (const [n, body] of blocks.entries()) {

@@ -4,28 +4,46 @@ import { firstCharacters } from "./words.ts";
 
 const SHOWN_CHARACTERS = 4_000;
 
-type Command = [pattern: RegExp, run: (parts: string[]) => Procedure];
+/** Makes a relative path absolute. */
+type At = (path: string) => string;
+type Run = (parts: string[], at: At) => Procedure;
 
-const COMMANDS: Command[] = [
-  [/^(?:list|show|what)\s+(?:the\s+|all\s+)?files(?:.*?\sin\s+(\S+?))?[?.]?$/i, list],
+const COMMANDS: [pattern: RegExp, run: Run][] = [
+  [
+    /^(?:list|show(?: me)?|what)\s+(?:(?:the|all|my|of)\s+)*files(?:\s+are\s+(?:there|here))?(?:\s+in\s+(?:my|the|this)\s+(?:workspace|project)|.*?\sin\s+(\S+?))?[?.]?$/i,
+    list,
+  ],
   [/^(?:search for|grep(?: for)?)\s+(.+?)(?:\s+in\s+(\/\S+|~\S*))?$/i, search],
-  [/^read\s+(\S+)$/i, read],
+  [/^read\s+(?:(?:the\s+)?file\s+)?(\S+?)[.?!]?$/i, read],
   [/^write\s+(\S+?):\s([\s\S]*)$/i, write],
+  [
+    /^(?:create|make|write|add)\s+(?:(?:a|the|new)\s+)*(?:file\s+)?(?:(?:named|called|at)\s+)?['"`]?(\S+?\.\w+)['"`]?,?\s+(?:with(?:\s+the)?\s+(?:text|content|contents|words|line)|containing|that says|saying)\b:?\s*([\s\S]+)$/i,
+    write,
+  ],
   [/^edit\s+(\S+?):?\s+replace\s+['"]([\s\S]+?)['"]\s+with\s+['"]([\s\S]*?)['"]\.?$/i, edit],
-  [/^delete\s+(\S+\.\w+)$/i, remove],
+  [/^delete\s+(?:(?:the\s+)?file\s+)?(\S+\.\w+)[.!]?$/i, remove],
 ];
 
-/** The work that a plain file command asks for; undefined where the text is none. */
-export function fileCommand(text: string): Procedure | undefined {
+/**
+ * The work that a plain file command asks for; undefined where the text is none. A relative path
+ * starts at the project's directory, where that is known.
+ */
+export function fileCommand(text: string, projectDir: string | undefined): Procedure | undefined {
+  const at: At = (path) =>
+    projectDir === undefined || /^[/~]/.test(path) ? path : `${projectDir}/${path}`;
+  const asked = text.replace(/^(?:please|can you|could you)\s+/i, "");
   for (const [pattern, run] of COMMANDS) {
-    const found = pattern.exec(text);
-    if (found) return run(found.slice(1).map((part) => part ?? ""));
+    const found = pattern.exec(asked);
+    if (found) {
+      const parts = found.slice(1).map((part) => part ?? "");
+      return run(parts, at);
+    }
   }
   return undefined;
 }
 
-function* list([path = ""]: string[]): Procedure {
-  const input = path === "" ? {} : { path };
+function* list([path = ""]: string[], at: At): Procedure {
+  const input = path === "" ? {} : { path: at(path) };
   return told("Files:", yield* call("Glob", { pattern: "**/*", ...input }));
 }
 
@@ -35,27 +53,28 @@ function* search([wanted = "", path = ""]: string[]): Procedure {
   return told(`Found for ${pattern}:`, yield* call("Grep", { pattern, ...input }));
 }
 
-function* read([file_path = ""]: string[]): Procedure {
-  const result = yield* call("Read", { file_path });
+function* read([path = ""]: string[], at: At): Procedure {
+  const result = yield* call("Read", { file_path: at(path) });
   if (result.isError) return told("", result);
-  return `${file_path}:\n${firstCharacters(fileText(result.result), SHOWN_CHARACTERS)}`;
+  return `${path}:\n${firstCharacters(fileText(result.result), SHOWN_CHARACTERS)}`;
 }
 
-function* write([file_path = "", content = ""]: string[]): Procedure {
-  const result = yield* call("Write", { file_path, content });
-  return result.isError ? told("", result) : `I wrote ${file_path}.`;
+function* write([path = "", content = ""]: string[], at: At): Procedure {
+  const result = yield* call("Write", { file_path: at(path), content });
+  return result.isError ? told("", result) : `I wrote ${path}.`;
 }
 
-function* edit([file_path = "", old_string = "", new_string = ""]: string[]): Procedure {
+function* edit([path = "", old_string = "", new_string = ""]: string[], at: At): Procedure {
+  const file_path = at(path);
   const seen = yield* call("Read", { file_path });
   if (seen.isError) return told("", seen);
   const result = yield* call("Edit", { file_path, old_string, new_string });
-  return result.isError ? told("", result) : `I edited ${file_path}.`;
+  return result.isError ? told("", result) : `I edited ${path}.`;
 }
 
-function* remove([file_path = ""]: string[]): Procedure {
-  const result = yield* call("Delete", { file_path });
-  return result.isError ? told("", result) : `I deleted ${file_path}.`;
+function* remove([path = ""]: string[], at: At): Procedure {
+  const result = yield* call("Delete", { file_path: at(path) });
+  return result.isError ? told("", result) : `I deleted ${path}.`;
 }
 
 function told(heading: string, result: { result: string; isError: boolean }): string {

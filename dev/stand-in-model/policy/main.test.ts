@@ -226,6 +226,37 @@ describe("plain talk and file commands", () => {
     expect(agent.files.size).toBe(0);
   });
 
+  test("asked what it can do, it introduces itself and says what to try", async () => {
+    const agent = start();
+    const said = await agent.say("Hello, what can you do?");
+    expect(said).toMatch(/^I'm the stand-in model/);
+    for (const line of said.split("\n- ").slice(1)) {
+      const answer = await agent.say(line.replace(/ \(.*\)$/, ""));
+      expect(answer).not.toMatch(/^You said|failed|^I can't/);
+    }
+    expect(agent.calls).toContain("Read todo.md");
+    expect(await agent.say("What can I do about the leak?")).not.toMatch(/^I'm the stand-in/);
+  });
+
+  test("a relative path starts at the project's directory that the prompt names", async () => {
+    const agent = start();
+    const system = "The project lies at `/workspace/my-app.v2`. Its neighbour: /workspace/other";
+    const say = (text: string) => agent.say(text, { system });
+    const path = "/workspace/my-app.v2/notes/todo.md";
+    expect(await say("Create a file notes/todo.md with the text: buy tea. Remember milk")).toBe(
+      "I wrote notes/todo.md.",
+    );
+    expect([...agent.files]).toEqual([[path, "buy tea. Remember milk"]]);
+    expect(await say("Read notes/todo.md.")).toBe("notes/todo.md:\nbuy tea. Remember milk");
+    expect(await say(`please read the file ${path}`)).toContain("buy tea");
+    expect(await say("edit notes/todo.md: replace 'tea' with 'coffee'")).toContain("edited");
+    for (const text of ["List the files in my workspace", "What files are there?"]) {
+      expect(await say(text)).toContain(path);
+    }
+    expect(await say("delete notes/todo.md")).toBe("I deleted notes/todo.md.");
+    expect(agent.files.size).toBe(0);
+  });
+
   test("any offered tool can be asked for by name", async () => {
     const agent = start();
     agent.onCall = (name) => ({ text: `${name} ran` });

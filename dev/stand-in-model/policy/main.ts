@@ -2,7 +2,14 @@ import type { ScriptStep } from "../script.ts";
 import { fileCommand } from "./file-command.ts";
 import { isRecord } from "./instance.ts";
 import { play } from "./play.ts";
-import { answerQuestion, asksWhoItIs, INTRODUCTION, isQuestion } from "./question.ts";
+import {
+  answerQuestion,
+  asksWhatItCan,
+  asksWhoItIs,
+  GUIDE,
+  INTRODUCTION,
+  isQuestion,
+} from "./question.ts";
 import { factToRemember, forget, remember, subjectToForget } from "./remember.ts";
 import type { View } from "./view.ts";
 import { firstCharacters } from "./words.ts";
@@ -12,13 +19,15 @@ const ECHO_CHARACTERS = 80;
 /** The conversation itself, for the main agent and for subagents. */
 export function answerMain(view: View): ScriptStep {
   const { text } = view;
+  // First, because its words may hold what reads like a request to remember.
+  const command = fileCommand(text, view.projectDir);
+  if (command) return play(command, view);
+  if (asksWhatItCan(text)) return { text: GUIDE };
   if (asksWhoItIs(text)) return { text: INTRODUCTION };
   const fact = factToRemember(text);
   if (fact) return play(remember(view, fact), view, "I am told to remember this, so I save it.");
   const subject = subjectToForget(text);
   if (subject) return play(forget(view, subject), view, "I am told to forget this.");
-  const command = fileCommand(text);
-  if (command) return play(command, view);
   const asked = toolAskedFor(text, view);
   if (asked) return asked;
   if (isQuestion(text)) return play(answerQuestion(view), view, "I look for it in my memory.");

@@ -5,7 +5,17 @@ import { keywords, overlap } from "./words.ts";
 
 export const INTRODUCTION =
   "I'm the stand-in model: I follow fixed rules and understand nothing. Tell me to remember " +
-  "something, or ask about what I was told.";
+  'something, or ask about what I was told. "What can you do?" shows more.';
+
+export const GUIDE = `I'm the stand-in model: I follow fixed rules and understand nothing. Real answers need ANTHROPIC_API_KEY. All the rest here is real: sessions, files and memory. Try:
+
+- Remember that our staging server is staging.acme.example
+- What is the address of our staging server? (in a new session, too)
+- What do you remember?
+- Forget the staging server
+- Create a file notes/todo.md with the text: buy tea
+- Read notes/todo.md
+- List files`;
 
 const OPENING = /^(who|what|where|when|which|how|why|wie|was|wer|wo|wann|warum|welche[rs]?)\b/i;
 const MAX_FILES_READ = 3;
@@ -16,6 +26,12 @@ export function isQuestion(text: string): boolean {
 
 export function asksWhoItIs(text: string): boolean {
   return /\b(who|what) are you\b|what model|are you (a |an )?(real|ai|model|bot)|wer bist du|你是谁/i.test(
+    text,
+  );
+}
+
+export function asksWhatItCan(text: string): boolean {
+  return /\bwhat (?:can|could) (?:you do|i (?:do|ask|say|try))(?: here| for me| with (?:you|this))?[?.!\s]*$|\bhow (?:do|can) i use (?:you|this)\b|^(?:please )?help(?: me)?[.!?]*$|was kannst du|你能做什么/i.test(
     text,
   );
 }

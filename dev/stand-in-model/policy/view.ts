@@ -32,6 +32,8 @@ export interface View {
   earlier: { role: "user" | "assistant"; text: string }[];
   /** Calls before that. */
   earlierCalls: Call[];
+  /** The project's directory, which a relative path is meant to start from. */
+  projectDir: string | undefined;
   memoryDir: string | undefined;
   /** The index as it is known to have been before the present work began. */
   index: IndexLine[];
@@ -61,6 +63,7 @@ export function viewOf(request: Prompt): View {
       return turn.role === "system" || text === "" ? [] : [{ role: turn.role, text }];
     }),
     earlierCalls,
+    projectDir: /\/workspace\/[\w.-]*[\w-]/.exec(system)?.[0],
     memoryDir,
     index: indexBefore(system, before, earlierCalls, memoryDir),
     recalled: turns.flatMap(recalledIn),

@@ -1,5 +1,5 @@
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** From this age on a memory carries a note (spec section 4), in days. */
+/** From this age on a memory carries a note, in days. */
 export const STALE_DAYS = 2;
 
 /**

@@ -101,6 +101,9 @@ describe("frontmatter", () => {
     "---\nHello there\nNote: this is prose\n---\nworld",
     "---\n---\nbody",
     "---js\n({name: process.exit(1)})\n---\nbody",
+    "----\nname: a\n---\nbody",
+    "---js\nname: a\n---\nbody",
+    "--- title\nname: a\n---\nbody",
     "text first\n---\nname: a\n---\n",
     "---\n- a\n- b\n---\n",
     "---",
@@ -125,6 +128,18 @@ describe("frontmatter", () => {
       expect(entry).toEqual({ name: value, description: value, body: "body\n" });
     },
   );
+
+  it("FM-10: a flow map is no exception", () => {
+    const entry = parseEntry(file("{name: 1.10, description: null, type: user}"));
+    expect(entry).toMatchObject({ name: "1.10", description: "null", type: "user" });
+  });
+
+  it("FM-11: nesting that a parser would still bear is not given to it", () => {
+    const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+    expect(described(nested(20)).description).toBe(nested(20));
+    expect(described(nested(60))).toMatchObject({ name: "n", diagnostic: expect.any(String) });
+    expect(parseEntry(file(`x: ${nested(60)}`, "name: a: b")).name).toBe("a: b");
+  });
 
   it("FM-11: aliases do not expand, and deep nesting costs neither time nor the process", () => {
     const bomb = Array.from({ length: 9 }, (_, index) => {

@@ -23,7 +23,7 @@ export interface Entry extends Head {
   body: string;
 }
 
-/** Lines of a file that a scan reads (spec section 4). */
+/** Lines of a file that a scan reads. */
 export const HEAD_LINES = 30;
 
 const WITHIN_LIMIT = `in its first ${FRONTMATTER_CHARACTERS} characters`;

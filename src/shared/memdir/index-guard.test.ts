@@ -55,7 +55,10 @@ describe("a rewrite of the index passes", () => {
     ["that removes half", `# Index\n${pointers(30, 60)}\n`],
     ["that keeps the files and rewords everything", pointers(0, 60, "new words")],
     ["that sorts", `${pointers(30, 60)}\n${pointers(0, 30)}\n`],
-    ["with prose about the rest", `${before}\nThe rest of the existing notes is in the wiki.\n`],
+    [
+      "with prose about the rest",
+      `${before}\nThe rest of the existing content is kept in the wiki.\n`,
+    ],
     [
       "with a hook that sounds like a placeholder",
       `${before}- [R](r.md) - rest of the file unchanged...\n`,

@@ -8,7 +8,7 @@ export interface Line {
   start: number;
   /** Where the next line begins: behind the line end, if there is one. */
   end: number;
-  /** The line without its line end. */
+  /** The line without its line end, and without byte order marks before it. */
   text: string;
   /** What it points to, if it is a pointer. */
   pointer?: Pointer;
@@ -20,7 +20,7 @@ export type IndexLine = Omit<Line, "pointer"> & Pointer;
 const FENCE = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})/;
 const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 /** As Markdown has it: other spaces are text. */
-export const BLANK = /^[ \t\r]*$/;
+const BLANK = /^[ \t\r]*$/;
 
 /**
  * The pointers of an index: list items (`-`, `*`, `+`, numbers; nested ones too) that begin with a
@@ -42,7 +42,7 @@ export function indexLines(text: string): Line[] {
   while (start < text.length) {
     const feed = text.indexOf("\n", start);
     const end = feed === -1 ? text.length : feed + 1;
-    const line = text.slice(start, end).replace(/\r?\n$/, "");
+    const line = text.slice(start, end).replace(/^\ufeff+|\r?\n$/g, "");
     const pointer = isText(line) ? parsePointer(line) : undefined;
     lines.push({ start, end, text: line, ...(pointer && { pointer }) });
     start = end;
@@ -89,6 +89,25 @@ function textLines(): (line: string) => boolean {
 function closes(mark: string, line: string): boolean {
   const text = line.trim();
   return text.length >= mark.length && text === (mark[0] ?? "").repeat(text.length);
+}
+
+/** Whether a line holds nothing, or nothing but blanks. */
+export function isBlank(line: Line): boolean {
+  return BLANK.test(line.text);
+}
+
+/**
+ * Whether a line belongs to the item of a pointer line above it: its own text, code or items. Without
+ * the pointer line it would read differently; any other line reads the same.
+ */
+export function isHeldBy(pointer: Line, line: Line): boolean {
+  const indent = width(line.text);
+  return indent >= 2 && !(ITEM.test(line.text) && indent <= width(pointer.text));
+}
+
+/** Whether a line at the beginning of an index would be drawn into a list put above it. */
+export function isIndented(line: Line): boolean {
+  return width(line.text) >= 2;
 }
 
 /** Columns before the first sign; a tab goes to the next multiple of four. */

@@ -10,7 +10,7 @@ export interface Pointer {
   hook: string;
 }
 
-/** A line that is added is shorter than this, in UTF-16 units (spec section 2). */
+/** A line that is added is shorter than this, in UTF-16 units. */
 export const POINTER_CHARACTERS = 150;
 /** A title takes at most so many of them, so that a hook has room; a long path leaves it the least. */
 const TITLE_MOST = 60;
@@ -75,6 +75,13 @@ export function formatPointer(file: {
   const link = links.find((text) => parsePointer(text)?.path === file.path) ?? links.at(-1) ?? "";
   const hook = cut(harmless(file.description ?? ""), POINTER_CHARACTERS - 1 - link.length - 3);
   return hook === "" ? link : `${link} - ${hook}`;
+}
+
+/** A pointer line that keeps its place and words but points to nothing any more. */
+export function unlinked(line: string, pointer: Pointer): string {
+  const bullet = /^[ \t]*\S+[ \t]+/.exec(line)?.[0] ?? "- ";
+  const title = `${bullet}(gone) ${harmless(pointer.title)}`.trimEnd();
+  return pointer.hook === "" ? title : `${title} - ${pointer.hook}`;
 }
 
 function targetOf(written: string): string | undefined {

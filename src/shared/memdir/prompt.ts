@@ -1,18 +1,22 @@
 import { fence } from "../safety/fence.ts";
 import { cutIndex, INDEX_FILE } from "./entrypoint.ts";
 
+/** Text of the index; undefined where there is none, null where it could not be read. */
+export type IndexText = string | undefined | null;
+
 /**
  * The memory section of the system prompt: how to save, then the index as it was when the session
  * began. Rendered once a session and kept: nothing in it depends on the clock.
  */
-export function memoryPrompt(directory: string, index: string | undefined): string {
+export function memoryPrompt(directory: string, index: IndexText): string {
   const path = `${directory}/${INDEX_FILE}`;
+  if (index === null) {
+    return `${instructions(directory)}\n\nThe index could not be read just now. Read \`${path}\` before you rely on what you know or save something.`;
+  }
   const shown = index === undefined || index.trim() === "" ? "" : cutIndex(index).text;
-  return `${instructions(directory)}\n\n${
-    shown === ""
-      ? `The index is empty so far.\n${fence("memory_index", path, "")}`
-      : `The index as it was when this session began:\n${fence("memory_index", path, shown)}`
-  }`;
+  const state =
+    shown === "" ? "The index is empty so far." : "The index as it was when this session began:";
+  return `${instructions(directory)}\n\n${state}\n${fence("memory_index", path, shown)}`;
 }
 
 function instructions(directory: string): string {

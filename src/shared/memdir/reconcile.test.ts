@@ -106,12 +106,16 @@ describe("reconcileIndex", () => {
     );
   });
 
-  it("looks again where a dropped line held a list together", () => {
-    const index = "prose\n\n- [gone](gone.md)\n    - [a](a.md)\n";
+  it("leaves the words of a line to nowhere that holds others, without its link", () => {
+    const index =
+      "- [G](gone.md) - what\n  was\n- [H](gone.md)\n    ```\n    - [no](code.md)\n    ```\n- [a](a.md)\n";
     const result = reconcileIndex({ index, files: files("a.md") });
-    expect(result.added).toEqual(["a.md"]);
-    expect(parseIndex(result.text ?? "").map(({ path }) => path)).toEqual(["a.md"]);
-    expect(text(result.text, "a.md")).toBe(result.text);
+    expect(result.text).toBe(
+      "- (gone) G - what\n  was\n- (gone) H\n    ```\n    - [no](code.md)\n    ```\n- [a](a.md)\n",
+    );
+    expect(result.dropped).toEqual(["gone.md"]);
+    expect(text("- [G](gone.md)\n  - [H](gone.md)\n- [a](a.md)\n", "a.md")).toBe("- [a](a.md)\n");
+    expect(text("- x\n  - [G](gone.md)\n  - [a](a.md)\n", "a.md")).toBe("- x\n  - [a](a.md)\n");
   });
 
   it("takes 2,000 files in one pass", () => {

@@ -1,14 +1,11 @@
-// The rule of two steps (spec sections 2 and 13): each topic file has its line in the index, and no
+// The rule of two steps: each topic file has its line in the index, and no
 // line goes nowhere. A crash between the two steps heals here.
 
 import { INDEX_BYTES, INDEX_LINES } from "../limits.ts";
 import { cutIndex, INDEX_FILE } from "./entrypoint.ts";
 import { textStart } from "./frontmatter.ts";
-import { BLANK, indexLines, type Line } from "./index-lines.ts";
-import { formatPointer, isTopicFile } from "./pointer.ts";
-
-/** Bounds the work on an index that is made so that each drop uncovers one more; the next run goes on. */
-const DROP_ROUNDS = 20;
+import { indexLines, isBlank, isHeldBy, isIndented, type Line } from "./index-lines.ts";
+import { formatPointer, isTopicFile, unlinked } from "./pointer.ts";
 
 export interface TopicFile {
   /** Canonical, within the directory. */
@@ -31,8 +28,8 @@ export interface Reconciled {
 
 /**
  * Adds a line for each topic file that has none, in the order given (newest first), above the first
- * pointer; drops pointers to nowhere. A further line for the same file stays, unless it repeats an
- * earlier one letter by letter. Everything else keeps its bytes, line ends and order. Doing it twice
+ * pointer; drops pointers to nowhere (one with indented lines of its own keeps its words and loses
+ * its link). A further line for the same file stays, unless it repeats an earlier one letter by letter. Everything else keeps its bytes, line ends and order. Doing it twice
  * changes nothing. What is not a canonical path to an `*.md`, and the index itself, is passed over.
  */
 export function reconcileIndex(input: {
@@ -62,28 +59,37 @@ type Files = ReadonlyMap<string, TopicFile>;
 function dropLines(index: string, files: Files) {
   const dropped = new Set<string>();
   const duplicates = new Set<string>();
-  let text = index;
-  // A dropped line may have held a list or a block of code together, and its neighbours then read
-  // differently: they are looked at again, as long as something goes.
-  for (let round = 0; round < DROP_ROUNDS; round += 1) {
-    const seen = new Map<string, Set<string>>();
-    const lines = indexLines(text);
-    const kept = lines.filter(({ pointer, text: line }) => {
-      if (!pointer) return true;
-      if (!files.has(pointer.path)) {
-        dropped.add(pointer.path);
-        return false;
-      }
-      const before = seen.get(pointer.path) ?? new Set();
-      if (before.size > 0) duplicates.add(pointer.path);
-      const repeats = before.has(line.trim());
-      seen.set(pointer.path, before.add(line.trim()));
-      return !repeats;
-    });
-    if (kept.length === lines.length) break;
-    const head = text.slice(0, textStart(text));
-    text = head + kept.map(({ start, end }) => text.slice(start, end)).join("");
+  const seen = new Map<string, Set<string>>();
+  const lines = indexLines(index);
+  const going = new Map<Line, "gone" | "repeated">();
+  for (const line of lines) {
+    if (!line.pointer) continue;
+    const { path } = line.pointer;
+    if (!files.has(path)) {
+      dropped.add(path);
+      going.set(line, "gone");
+      continue;
+    }
+    const before = seen.get(path) ?? new Set();
+    if (before.size > 0) duplicates.add(path);
+    if (before.has(line.text.trim())) going.set(line, "repeated");
+    seen.set(path, before.add(line.text.trim()));
   }
+  // From the end: what a line holds together depends on what stays below it.
+  const kept: string[] = [];
+  let below: Line | undefined;
+  for (const line of lines.toReversed()) {
+    const raw = index.slice(line.start, line.end);
+    const why = going.get(line);
+    const holds = below !== undefined && isHeldBy(line, below);
+    if (why !== undefined && !holds) continue;
+    const { pointer } = line;
+    kept.push(
+      why === "gone" && pointer ? raw.replace(line.text, () => unlinked(line.text, pointer)) : raw,
+    );
+    if (!isBlank(line)) below = line;
+  }
+  const text = index.slice(0, textStart(index)) + kept.toReversed().join("");
   return { text, dropped, duplicates };
 }
 
@@ -100,24 +106,22 @@ function addLines(text: string, files: Files): { text: string; added: string[] }
   const before = text.slice(0, at);
   const after = text.slice(at);
   if (first) return { text: before + block + after, added };
+  const following = lines.find((line) => line.start >= at && !isBlank(line));
   const gap = before.length === textStart(text) || before.endsWith("\n") ? "" : end + end;
-  return { text: before + gap + block + separator(after, end) + after, added };
+  return { text: before + gap + block + separator(following, end) + after, added };
 }
 
 /** Behind a heading that opens the index, and the blank lines after it; else the very beginning. */
 function belowHeading(text: string, lines: Line[]): number {
-  const first = lines.findIndex((line) => !BLANK.test(line.text));
-  const heading = /^ {0,3}#{1,6}(?:\s|$)/.test(lines[first]?.text ?? "");
-  if (!heading) return lines[0]?.start ?? text.length;
-  const next = lines.slice(first + 1).find((line) => !BLANK.test(line.text));
-  return next?.start ?? text.length;
+  const [first, next] = lines.filter((line) => !isBlank(line));
+  const heading = /^ {0,3}#{1,6}(?:\s|$)/.test(first?.text ?? "");
+  return (heading ? next?.start : lines[0]?.start) ?? text.length;
 }
 
 /** Keeps what follows from becoming part of the list above it. */
-function separator(after: string, end: string): string {
-  if (/^[ \t\r\n]*$/.test(after)) return "";
-  const indented = /^(?:[ \t\r]*\n)*(?:\t| {2}| \t)/.test(after);
-  return indented ? `${end}<!-- -->${end}${end}` : end;
+function separator(following: Line | undefined, end: string): string {
+  if (following === undefined) return "";
+  return isIndented(following) ? `${end}<!-- -->${end}${end}` : end;
 }
 
 /**

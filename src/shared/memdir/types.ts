@@ -1,4 +1,4 @@
-/** The four types of memory, closed (spec section 2). */
+/** The four types of memory, closed. */
 export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const;
 
 export type MemoryType = (typeof MEMORY_TYPES)[number];

@@ -1,4 +1,4 @@
-// Whether auto memory is on: the first rule that says something decides (spec section 3).
+// Whether auto memory is on: the first rule that says something decides.
 
 import type { Settings } from "./schema.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryBase, memoryPath } from "./memory-path.ts";
 
-/** PATH-08, and what spec section 3 adds to it. */
+/** PATH-08. */
 const REFUSED: [raw: string, rule: string][] = [
   ["", "empty"],
   ["   ", "empty"],

@@ -20,6 +20,9 @@ export interface Service {
 
 const root = join(import.meta.dirname, "..");
 
+/** A start takes some seconds; this long only where something is broken. */
+const START_MS = 45_000;
+
 /** Starts the service and waits until it answers `/health`. Throws an `Error` with one clear line. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   await buildPage();
@@ -42,14 +45,27 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       registry: undefined,
     },
   });
-  await worker.ready;
+  await soon(worker.ready, `The local runtime did not start with ${options.directory}`);
   const url = String(await worker.url).replace(/\/$/, "");
-  const health = await fetch(`${url}/health`);
+  const health = await soon(
+    fetch(`${url}/health`),
+    `The service does not answer with ${options.directory}`,
+  );
   if (!health.ok) {
     await worker.dispose();
     throw new Error(`The service does not work: ${await errorMessage(health)}`);
   }
   return { url, close: () => worker.dispose() };
+}
+
+/** The local runtime says nothing where its storage is damaged; it would be waited for for ever. */
+async function soon<T>(work: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = `${what} within ${START_MS / 1000} s; its storage may be damaged: remove it or set STATE_DIR to another folder`;
+    timer = setTimeout(() => reject(new Error(message)), START_MS);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 async function errorMessage(response: Response): Promise<string> {

@@ -1,11 +1,10 @@
 // `npm start`: the service with its page on this machine, and a model where no key is given.
 
-import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { passedVariables, variablesOf } from "../src/platform/variables.ts";
 import { signToken } from "./sign-token.ts";
-import { authSecret, lockState, openState } from "./state.ts";
+import { authSecret, lockState, openState, saveToken } from "./state.ts";
 
 const open: { close(): Promise<void> }[] = [];
 let stopping = false;
@@ -48,7 +47,7 @@ try {
   open.push(service);
   const claims = { org: "dev", user: "dev", role: "admin", repos: ["*"] } as const;
   const token = await signToken(secret, claims, process.env);
-  writeFileSync(join(directory, "dev-token"), token, { mode: 0o600 });
+  saveToken(directory, token);
   console.log(`Memdir is ready: ${service.url} token: ${token}`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));

@@ -12,7 +12,11 @@ export function openState(environment: NodeJS.ProcessEnv, root: string): string 
   const directory = resolve(root, environment.STATE_DIR || ".state");
   try {
     mkdirSync(directory, { recursive: true });
-    if (!statSync(directory).isDirectory()) throw new Error("it is not a folder");
+    for (const folder of [directory, join(directory, "storage")]) {
+      if (existsSync(folder) && !statSync(folder).isDirectory()) {
+        throw new Error(`${folder} is not a folder`);
+      }
+    }
     return directory;
   } catch (error) {
     throw new Error(
@@ -36,7 +40,11 @@ export function authSecret(environment: NodeJS.ProcessEnv, directory: string): s
       throw new Error(`Cannot write ${path}: ${reason(error)}`);
     }
   }
-  return longEnough(readFileSync(path, "utf8").trim(), path);
+  try {
+    return longEnough(readFileSync(path, "utf8").trim(), path);
+  } catch (error) {
+    throw new Error(`Cannot use ${path}: ${reason(error)}`);
+  }
 }
 
 function longEnough(secret: string, source: string): string {
@@ -48,6 +56,16 @@ function longEnough(secret: string, source: string): string {
 
 function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Keeps the token of the last start, for other programs; readable by its owner only. */
+export function saveToken(directory: string, token: string): void {
+  const path = join(directory, "dev-token");
+  try {
+    writeFileSync(path, token, { mode: 0o600 });
+  } catch (error) {
+    throw new Error(`Cannot write ${path}: ${reason(error)}`);
+  }
 }
 
 const LOCK_FILE = "service.pid";

@@ -27,7 +27,8 @@ export function preconditionOf(headers: Headers): Precondition | undefined {
 
 /** Whether a reader's `If-None-Match` names this stored etag: the answer is a 304. */
 export function isKnownEtag(headers: Headers, etag: string): boolean {
-  return storedEtags(headers.get("if-none-match") ?? "").includes(etag);
+  const known = storedEtags(headers.get("if-none-match") ?? "");
+  return known.includes(etag) || known.includes("*");
 }
 
 /** A stored etag as the `ETag` header has it. */

@@ -29,6 +29,13 @@ export interface StoreMeta {
   archivedAt: number | null;
 }
 
+/** What an update changes; a metadata key that is null is taken out. */
+export interface MetaPatch {
+  name?: string;
+  description?: string;
+  metadata?: Record<string, string | null>;
+}
+
 /** A memory as it is now. Paths are relative and canonical: "notes/a.md". */
 export interface MemoryHead {
   /** `mem_…`; stays the same through changes and renames. */
@@ -181,9 +188,7 @@ export interface MemdirStub {
   /** Makes the store, or finds it made: the same for the same id. */
   open(meta: StoreMeta): Promise<Reply<StoreMeta>>;
   meta(): Promise<Reply<StoreMeta>>;
-  updateMeta(
-    patch: Partial<Pick<StoreMeta, "name" | "description" | "metadata">>,
-  ): Promise<Reply<StoreMeta>>;
+  updateMeta(patch: MetaPatch): Promise<Reply<StoreMeta>>;
   archive(): Promise<Reply<StoreMeta>>;
   /** Clears the store with all its memories and versions. */
   destroy(): Promise<Reply<null>>;

@@ -41,10 +41,24 @@ describe.skipIf(executablePath === undefined)("the page", () => {
     await page.goto(service.url);
     await page.getByTestId("token-input").fill(await service.token());
     await page.getByTestId("token-save").click();
-    await newSession();
+    await page.getByTestId("start-session").click();
+    await page.getByTestId("message-input").and(page.locator(":enabled")).waitFor();
+    expect(await page.getByTestId("welcome").isVisible()).toBe(false);
     await say("Remember that the cat is called Ada");
     await agentSays(/Saved to/);
     expect(await page.getByTestId("tool-call").count()).toBe(2);
+    const subjects = await page.locator(".tool-subject").allInnerTexts();
+    expect(subjects.map((text) => text.replace(/\s/g, ""))).toEqual([
+      "memory/cat-called-ada.md",
+      "memory/MEMORY.md",
+    ]);
+    expect(await page.locator(".tool-subject").first().getAttribute("title")).toMatch(
+      /^\/memory\/.*\/cat-called-ada\.md$/,
+    );
+    const lines = page.getByTestId("memory-saved");
+    await lines.filter({ hasText: "MEMORY.md" }).waitFor();
+    expect(await lines.allInnerTexts()).toEqual(["Saved to memory: cat-called-ada.md, MEMORY.md"]);
+    expect(await page.getByText("Thinking").count()).toBe(0);
 
     await newSession();
     await say("What is the cat called?");
@@ -79,6 +93,103 @@ describe.skipIf(executablePath === undefined)("the page", () => {
     });
     expect(response.status).toBe(200);
   });
+
+  test("the memory tab shows what is saved, edits it and restores its first version", async () => {
+    await newSession();
+    await page.getByTestId("memory-tab").click();
+    await say("Remember that the dog is called Rex");
+    const file = page.getByTestId("memory-file");
+    const dog = file.filter({ hasText: "dog-called-rex.md" });
+    await dog.filter({ hasText: "saved here" }).waitFor();
+    expect(await file.first().textContent()).toMatch(/^MEMORY\.md/);
+    expect(await file.nth(1).textContent()).toMatch(/^dog-called-rex\.md/);
+    expect(await file.filter({ hasText: "cat-called" }).textContent()).not.toContain("saved here");
+
+    await dog.click();
+    const area = page.locator("#memory-panel textarea");
+    const version = page.getByTestId("version-item");
+    await version.filter({ hasText: "by this session" }).waitFor();
+    const first = await area.inputValue();
+    expect(first).toContain("dog is called Rex");
+    await area.fill(first.replaceAll("Rex", "Max"));
+    await inMemory("file-save").click();
+    await inMemory("file-message").filter({ hasText: "Saved" }).waitFor();
+    await version.filter({ hasText: "by user ann" }).waitFor();
+    expect(await storedDog()).toContain("called Max");
+
+    await version.nth(1).getByTestId("version-view").click();
+    await version.nth(1).getByTestId("version-text").filter({ hasText: "called Rex" }).waitFor();
+    await version.nth(1).getByTestId("version-restore").click();
+    await version.nth(2).waitFor();
+    await expect.poll(() => area.inputValue()).toBe(first);
+    expect(await storedDog()).toBe(first);
+  });
+
+  test("a memory that was changed meanwhile is kept or taken over, then deleted", async () => {
+    const area = page.locator("#memory-panel textarea");
+    const { client, store_id, memory } = await dogMemory();
+    const change = (content: string) =>
+      client.beta.memoryStores.memories.update(memory.id, { memory_store_id: store_id, content });
+    problems.length = 0;
+    await change("theirs 1");
+    await area.fill("mine 1");
+    await inMemory("file-save").click();
+    await page.getByRole("button", { name: "Load the stored version" }).click();
+    await expect.poll(() => area.inputValue()).toBe("theirs 1");
+    await change("theirs 2");
+    await area.fill("mine 2");
+    await inMemory("file-save").click();
+    await page.getByRole("button", { name: "Keep mine" }).click();
+    await page.getByRole("button", { name: "Really replace theirs?" }).click();
+    await inMemory("file-message")
+      .filter({ hasText: /^Saved$/ })
+      .waitFor();
+    expect(await storedDog()).toBe("mine 2");
+
+    await inMemory("file-delete").click();
+    expect(await storedDog()).toBe("mine 2");
+    await inMemory("file-delete").click();
+    await page.getByTestId("memory-file").filter({ hasText: "dog" }).waitFor({ state: "detached" });
+    expect(await storedDog()).toBeUndefined();
+    // The browser itself tells of the two refusals.
+    expect(problems.filter((text) => !text.includes("409"))).toEqual([]);
+  });
+
+  test("whoever has no valid token is told where one comes from", async () => {
+    const other = await browser.newPage();
+    await other.goto(service.url);
+    expect(await other.locator("#gate").textContent()).toContain("npm start");
+    await other.getByTestId("token-input").fill("not-a-token");
+    await other.getByTestId("token-save").click();
+    const told = other.getByTestId("error").filter({ hasText: "npm run -s token" });
+    await told.waitFor();
+    expect(await told.textContent()).toContain("does not take this token");
+    await other.close();
+  });
+
+  function inMemory(testId: string) {
+    return page.locator("#memory-panel").getByTestId(testId);
+  }
+
+  async function dogMemory() {
+    const client = await service.client();
+    for await (const store of client.beta.memoryStores.list()) {
+      const memories = client.beta.memoryStores.memories.list(store.id, { view: "full" });
+      for await (const memory of memories) {
+        if (memory.type === "memory" && memory.path === "/dog-called-rex.md") {
+          return { client, store_id: store.id, memory };
+        }
+      }
+    }
+    throw new Error("There is no memory of the dog");
+  }
+
+  async function storedDog() {
+    return dogMemory().then(
+      ({ memory }) => memory.content,
+      () => undefined,
+    );
+  }
 
   async function newSession() {
     const before = await page.getByTestId("session-item").count();

@@ -129,6 +129,16 @@ test("one spelling, one file: //, . and a decomposed accent are the same path", 
   );
 });
 
+test('a workspace named "files" is one like any other, and a path that only looks like one is none', async () => {
+  await call("PUT", "files/files/a.md", { body: "here" });
+  expect(await (await call("GET", "files/files")).json()).toMatchObject({
+    data: [{ path: "a.md" }],
+  });
+  for (const path of ["app/%66iles/a.md", "app/fil%65s/a.md"]) {
+    expect((await call("PUT", path, { body: "x" })).status).toBe(404);
+  }
+});
+
 test("ten million bytes pass, one more does not, and a folder is no file", async () => {
   const most = new Uint8Array(10_000_000);
   expect((await call("PUT", "w5/files/big.bin", { body: most })).status).toBe(200);

@@ -24,8 +24,8 @@ export type ApiInit = {
   signal?: AbortSignal;
 };
 
-/** Binds the token. A 401 is told to `onUnauthorized` and thrown as well. */
-export function createApi(token: string, onUnauthorized: (message: string) => void): Api {
+/** Binds the token. A 401 calls `onUnauthorized` and is thrown as well. */
+export function createApi(token: string, onUnauthorized: () => void): Api {
   return async (path, init = {}) => {
     const headers = new Headers(init.headers);
     headers.set("authorization", `Bearer ${token}`);
@@ -40,7 +40,7 @@ export function createApi(token: string, onUnauthorized: (message: string) => vo
     });
     if (response.ok) return response;
     const error = await readError(response);
-    if (error.status === 401) onUnauthorized(error.message);
+    if (error.status === 401) onUnauthorized();
     throw error;
   };
 }

@@ -4,23 +4,23 @@ import { need } from "./element.ts";
 import { createEndKeeper } from "./end-keeper.ts";
 import { reportError } from "./errors.ts";
 import type { SessionEvent } from "./event.ts";
-import { drawMemoryPanel } from "./memory-panel.ts";
+import { createMemoryPanel } from "./memory-panel.ts";
+import { createSavedMemory } from "./saved-memory.ts";
 import { createSessionList } from "./session-list.ts";
 import { openSession, type SessionView } from "./session-view.ts";
 import { readSession, type Session, sessionLabel } from "./sessions.ts";
 import { createStatusLine } from "./status-line.ts";
 import { wirePanels, wireTabs } from "./tabs.ts";
 import { putSessionInAddress, sessionInAddress } from "./token.ts";
-import { createTouchedMemory } from "./touched-memory.ts";
 import { createWorkspacePanel } from "./workspace-panel.ts";
 
 /** Joins the panels: what happens in one is told to the others here and nowhere else. */
 export function startApp(api: Api): void {
-  const memoryPanel = need("memory-panel", HTMLElement);
   const title = need("session-title", HTMLElement);
   const status = createStatusLine(need("status", HTMLElement), need("usage", HTMLElement));
   const files = createWorkspacePanel(api, need("workspace-panel", HTMLElement));
-  const touched = createTouchedMemory();
+  const saved = createSavedMemory();
+  const memory = createMemoryPanel(api, need("memory-panel", HTMLElement), saved.has);
   const showPanel = wirePanels(need("panels", HTMLElement), need("app", HTMLElement));
   const scroller = need("conversation", HTMLElement);
   // Whoever has only a keyboard must be able to scroll it.
@@ -34,12 +34,9 @@ export function startApp(api: Api): void {
     stop: () => view?.stop(),
   });
   const list = createSessionList(api, { open, deleted, report: reportError });
-
-  function drawMemory(): void {
-    const memory = session?.autoMemory;
-    const found = touched.list(memory?.directory ?? "");
-    drawMemoryPanel(memoryPanel, { hasSession: session !== undefined, memory, touched: found });
-  }
+  const welcome = need("welcome", HTMLElement);
+  need("start-session", HTMLButtonElement).addEventListener("click", () => void list.create());
+  welcome.hidden = false;
 
   async function refreshSession(id: string): Promise<void> {
     try {
@@ -48,20 +45,19 @@ export function startApp(api: Api): void {
       session = fresh;
       title.textContent = sessionLabel(fresh);
       files.show(fresh.workspace || list.workspace());
-      drawMemory();
     } catch (error) {
       if (session?.id === id) reportError(`Cannot read the session: ${explain(error)}`);
     }
   }
 
   function onEvent(event: SessionEvent, live: boolean): void {
-    if (touched.take(event)) drawMemory();
+    if (saved.take(event)) memory.saved(live);
     if (!session || !live) return;
     if (event.kind === "running") list.setStatus(session.id, "running");
     if (event.kind === "deleted") void list.load();
     if (event.kind !== "idle") return;
     list.setStatus(session.id, "idle");
-    void files.load();
+    void files.reload();
     void refreshSession(session.id);
   }
 
@@ -69,7 +65,8 @@ export function startApp(api: Api): void {
     view?.close();
     view = undefined;
     session = undefined;
-    touched.clear();
+    saved.clear();
+    welcome.hidden = false;
     title.textContent = "No session";
   }
 
@@ -79,10 +76,24 @@ export function startApp(api: Api): void {
     title.textContent = sessionLabel(chosen);
     list.select(chosen.id);
     putSessionInAddress(chosen.id);
-    drawMemory();
+    welcome.hidden = true;
+    memory.show(chosen);
     if (chosen.workspace) files.show(chosen.workspace);
+    const roots = {
+      memory: chosen.autoMemory?.directory ?? "",
+      workspace: `/workspace/${chosen.workspace}`,
+    };
     view = openSession(
-      { api, composer, status, keepAtEnd, report: reportError, onEvent, onReset: touched.clear },
+      {
+        api,
+        composer,
+        status,
+        keepAtEnd,
+        report: reportError,
+        roots,
+        onEvent,
+        onReset: saved.clear,
+      },
       chosen.id,
     );
     void refreshSession(chosen.id);
@@ -95,7 +106,7 @@ export function startApp(api: Api): void {
     leave();
     list.select("");
     putSessionInAddress("");
-    drawMemory();
+    memory.show(undefined);
   }
 
   async function restore(id: string): Promise<void> {
@@ -108,7 +119,6 @@ export function startApp(api: Api): void {
   }
 
   wireTabs(need("tabs", HTMLElement));
-  drawMemory();
   void list.load();
   const named = sessionInAddress();
   if (named) void restore(named);

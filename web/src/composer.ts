@@ -28,11 +28,17 @@ export function createComposer(actions: Actions) {
     actions.stop();
   });
 
+  const invitation = input.placeholder;
+
+  function setEnabled(enabled: boolean): void {
+    input.disabled = !enabled;
+    input.placeholder = enabled ? invitation : "Open a session to write";
+    send.disabled = !enabled;
+  }
+  setEnabled(false);
+
   return {
-    setEnabled(enabled: boolean): void {
-      input.disabled = !enabled;
-      send.disabled = !enabled;
-    },
+    setEnabled,
     setRunning(running: boolean): void {
       if (stop.hidden && running) stop.disabled = false;
       if (!running && document.activeElement === stop) input.focus();

@@ -1,7 +1,9 @@
 import { element } from "./element.ts";
-import type { Preview, SessionEvent } from "./event.ts";
+import type { Preview, SavedMemory, SessionEvent } from "./event.ts";
 import { createMessageView, type MessageView } from "./message-view.ts";
+import type { Roots } from "./paths.ts";
 import { createPreviews } from "./previews.ts";
+import { savedLine } from "./saved-memory.ts";
 import { createToolCall, type ToolCallView } from "./tool-call.ts";
 
 type Places = {
@@ -9,6 +11,7 @@ type Places = {
   flow: HTMLElement;
   waiting: HTMLElement;
   keepAtEnd: (change: () => void) => void;
+  roots: Roots;
 };
 
 /** Reasons to stop that need no line of their own. */
@@ -21,14 +24,25 @@ const WORDS: Record<string, string> = {
 };
 
 /** Draws stored events in their order, and previews until their message is stored. */
-export function createConversation({ scroller, flow, waiting, keepAtEnd }: Places) {
+export function createConversation({ scroller, flow, waiting, keepAtEnd, roots }: Places) {
   const toolCalls = new Map<string, ToolCallView>();
   const messages = new Map<string, MessageView>();
+  const savedNotes = new Map<string, { node: HTMLElement; memories: SavedMemory[] }>();
 
   const previews = createPreviews((node) => flow.append(node));
 
   function addNote(text: string, attributes: Record<string, string> = {}): void {
     flow.append(element("p", { class: "event-note", ...attributes }, text));
+  }
+
+  /** What one turn saves is one line, behind the last of it. */
+  function addSaved(turnId: string, memories: SavedMemory[]): void {
+    const attributes = { class: "event-note saved", "data-testid": "memory-saved" };
+    const note = savedNotes.get(turnId) ?? { node: element("p", attributes), memories: [] };
+    note.memories.push(...memories);
+    note.node.textContent = savedLine(note.memories);
+    if (turnId !== "") savedNotes.set(turnId, note);
+    flow.append(note.node);
   }
 
   function draw(event: SessionEvent): void {
@@ -42,7 +56,7 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd }: Place
         return;
       }
       case "tool-use": {
-        const view = createToolCall(event.id, event.name, event.input);
+        const view = createToolCall(event.id, event.name, event.input, roots);
         toolCalls.set(event.id, view);
         flow.append(view.node);
         return;
@@ -67,6 +81,9 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd }: Place
         return;
       case "deleted":
         addNote("This session was deleted");
+        return;
+      case "memory-saved":
+        addSaved(event.turnId, event.memories);
         return;
       case "other":
         addNote([WORDS[event.type] ?? event.type, event.detail].filter(Boolean).join(": "));
@@ -110,6 +127,7 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd }: Place
     clear(): void {
       previews.dropAll();
       toolCalls.clear();
+      savedNotes.clear();
       for (const view of messages.values()) view.node.remove();
       messages.clear();
       flow.replaceChildren();

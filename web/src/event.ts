@@ -2,6 +2,8 @@ import { asList, asNumber, asObject, asText, type Json } from "./json.ts";
 
 export type Usage = { input: number; cacheRead: number; cacheWrite: number; output: number };
 
+export type SavedMemory = { path: string; operation: string; memoryId: string };
+
 /** What the page distinguishes; `other` is everything it only mentions. */
 /** `turnId` is the id of the user message whose turn an event belongs to, empty for none. */
 export type SessionEvent = { id: string; seq: number; turnId: string } & (
@@ -14,6 +16,7 @@ export type SessionEvent = { id: string; seq: number; turnId: string } & (
   | { kind: "idle"; reason: string }
   | { kind: "error"; message: string; retry: string }
   | { kind: "request-end"; usage: Usage }
+  | { kind: "memory-saved"; storeId: string; memories: SavedMemory[] }
   | { kind: "deleted" }
   | { kind: "silent" }
   | { kind: "other"; type: string; detail: string }
@@ -71,6 +74,14 @@ export function parseEvent(value: unknown, streamId = ""): SessionEvent {
     }
     case "span.model_request_end":
       return { ...base, kind: "request-end", usage: readUsage(asObject(body.model_usage)) };
+    case "memory.saved": {
+      const memories = asList(body.memories).map(readSaved);
+      return { ...base, kind: "memory-saved", storeId: asText(body.store_id), memories };
+    }
+    case "agent.thinking": {
+      const detail = readBlocks(body.content).join("\n").trim();
+      return detail === "" ? { ...base, kind: "silent" } : { ...base, kind: "other", type, detail };
+    }
     case "session.deleted":
       return { ...base, kind: "deleted" };
     case "span.model_request_start":
@@ -87,6 +98,15 @@ function readBlocks(content: unknown): string[] {
     const block = asObject(item);
     return block.type === "text" ? asText(block.text) : `[${asText(block.type, "block")}]`;
   });
+}
+
+function readSaved(value: unknown): SavedMemory {
+  const body = asObject(value);
+  return {
+    path: asText(body.path).replace(/^\//, ""),
+    operation: asText(body.operation),
+    memoryId: asText(body.memory_id),
+  };
 }
 
 function readUsage(body: Json): Usage {

@@ -1,6 +1,7 @@
 import type { Api } from "./api.ts";
 import { parseEvent, type SessionEvent } from "./event.ts";
 import { asList, asObject, asText } from "./json.ts";
+import { listItems } from "./pages.ts";
 
 type ClientEvent =
   | { type: "user.message"; content: { type: "text"; text: string }[] }
@@ -28,13 +29,8 @@ export async function* listEvents(
   sessionId: string,
   signal: AbortSignal,
 ): AsyncGenerator<SessionEvent> {
-  let page = "";
-  do {
-    const query = new URLSearchParams({ limit: String(PAGE_SIZE), order: "asc" });
-    if (page) query.set("page", page);
-    const response = await api(`${eventsPath(sessionId)}?${query}`, { signal });
-    const body = asObject(await response.json());
-    for (const item of asList(body.data)) yield parseEvent(item);
-    page = asText(body.next_page);
-  } while (page);
+  const query = { limit: String(PAGE_SIZE), order: "asc" };
+  for await (const item of listItems(api, eventsPath(sessionId), query, signal)) {
+    yield parseEvent(item);
+  }
 }

@@ -1,25 +1,43 @@
-import { type Api, ApiError, explain } from "./api.ts";
+import { ApiError, explain } from "./api.ts";
 import { button, confirmButton, element } from "./element.ts";
-import { deleteFile, type OpenedFile, readFile, writeFile } from "./files.ts";
 
-type Place = {
-  api: Api;
-  workspace: string;
+/** A stored text. A version is what a change of it is conditional on. */
+export type TextSource = {
+  /** `text` is undefined where it is not UTF-8 text. */
+  read: () => Promise<{ text: string | undefined; version: string }>;
+  /** Over that version, or where nothing may be yet (`undefined`); answers with the new version. */
+  write: (text: string, over: string | undefined) => Promise<string>;
+  remove: (version: string) => Promise<void>;
+  /** True for the refusal of a change because the text has another version, or is gone. */
+  isConflict: (error: ApiError) => boolean;
+};
+
+export type EditorPlace = {
   /** The list has to be read again. */
   changed: () => void;
   closed: () => void;
 };
 
-/** One open file: its text can be changed and stored over the version that was read, and no other. */
-export function createFileEditor(place: Place, path: string) {
-  const { api, workspace } = place;
+export type Editor = {
+  node: HTMLElement;
+  dirty: () => boolean;
+  /** Shows what is stored now, unless there are changes to lose. */
+  refresh: () => Promise<void>;
+};
+
+/** One open text: it can be changed and stored over the version that was read, and no other. */
+export function createFileEditor(
+  source: TextSource,
+  path: string,
+  place: EditorPlace,
+): Editor & { reload: () => Promise<void> } {
   const area = element("textarea", { "aria-label": path, spellcheck: "false", wrap: "off" });
   const message = element("p", {
     class: "file-message",
     role: "status",
     "data-testid": "file-message",
   });
-  const save = button("Save", () => void store(etag), {
+  const save = button("Save", () => void store(version), {
     class: "primary",
     "data-testid": "file-save",
   });
@@ -31,7 +49,7 @@ export function createFileEditor(place: Place, path: string) {
   const buttons = element("div", { class: "buttons" }, save, remove, close);
   const name = element("h3", { class: "file-path" }, path);
   const node = element("div", { class: "file-editor" }, name, area, message, buttons);
-  let etag = "";
+  let version = "";
   let stored = "";
   let crlf = false;
 
@@ -40,22 +58,22 @@ export function createFileEditor(place: Place, path: string) {
     message.replaceChildren(text, ...actions);
   }
 
-  /** A 412 keeps the reader's text and offers both ways on. */
+  /** A conflict keeps the reader's text and offers both ways on. */
   function fail(doing: string, error: unknown): void {
-    if (!(error instanceof ApiError) || error.status !== 412) {
+    if (doing === "read" || !(error instanceof ApiError && source.isConflict(error))) {
       tell(`Cannot ${doing}: ${explain(error)}`);
       message.classList.add("bad");
       return;
     }
     tell(
-      `Cannot ${doing}: the file was changed or deleted since you opened it. Your text is still here. `,
-      button("Load the stored version", () => void load()),
+      `Cannot ${doing}: it was changed or deleted since you opened it. Your text is still here. `,
+      button("Load the stored version", () => void reload()),
       confirmButton("Keep mine", "Really replace theirs?", () => void replace()),
     );
   }
 
-  function show(file: OpenedFile): void {
-    etag = file.etag;
+  function show(file: Awaited<ReturnType<TextSource["read"]>>): void {
+    version = file.version;
     // A text area knows LF only: a file in CRLF gets its line ends back when it is stored.
     crlf = file.text?.includes("\r\n") ?? false;
     area.value = file.text ?? "";
@@ -73,13 +91,21 @@ export function createFileEditor(place: Place, path: string) {
     }
   }
 
-  const load = () => attempt("read", async () => show(await readFile(api, workspace, path)));
+  const reload = () => attempt("read", async () => show(await source.read()));
+
+  const refresh = async () => {
+    if (dirty()) return;
+    await attempt("read", async () => {
+      const file = await source.read();
+      if (!dirty() && file.version !== version) show(file);
+    });
+  };
 
   const store = (over: string | undefined) =>
     attempt("save", async () => {
       const text = crlf ? area.value.replaceAll("\n", "\r\n") : area.value;
       const shown = area.value;
-      etag = await writeFile(api, workspace, path, text, over);
+      version = await source.write(text, over);
       stored = shown;
       tell("Saved");
       place.changed();
@@ -87,20 +113,20 @@ export function createFileEditor(place: Place, path: string) {
 
   const replace = () =>
     attempt("save", async () => {
-      const current = await readFile(api, workspace, path).catch((error: unknown) => {
+      const current = await source.read().catch((error: unknown) => {
         if (error instanceof ApiError && error.status === 404) return undefined;
         throw error;
       });
-      await store(current?.etag);
+      await store(current?.version);
     });
 
   const erase = () =>
     attempt("delete", async () => {
-      await deleteFile(api, workspace, path, etag);
+      await source.remove(version);
       place.changed();
       place.closed();
     });
 
-  void load();
-  return { node, dirty };
+  void reload();
+  return { node, dirty, refresh, reload };
 }

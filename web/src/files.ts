@@ -1,33 +1,42 @@
-import type { Api } from "./api.ts";
-import { asList, asNumber, asObject, asText } from "./json.ts";
+import { type Api, ApiError } from "./api.ts";
+import type { TextSource } from "./file-editor.ts";
+import { asNumber, asObject, asText } from "./json.ts";
+import { listItems } from "./pages.ts";
 
 export type FileEntry = { path: string; size: number };
 
-/** `text` is undefined where the file is not UTF-8 text. */
-export type OpenedFile = { path: string; text: string | undefined; etag: string };
-
 const PAGE_SIZE = 200;
 
-/** Every file of a workspace; one that has none yet is empty. */
+/** Every file of a workspace. A workspace begins with its first file: until then it is empty. */
 export async function listFiles(api: Api, workspace: string): Promise<FileEntry[]> {
   const files: FileEntry[] = [];
-  let page = "";
-  do {
-    const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(page ? { page } : {}) });
-    const body = asObject(await (await api(`${workspacePath(workspace)}?${query}`)).json());
-    for (const item of asList(body.data)) {
+  const query = { limit: String(PAGE_SIZE) };
+  try {
+    for await (const item of listItems(api, workspacePath(workspace), query)) {
       const { path, size } = asObject(item);
       files.push({ path: asText(path), size: asNumber(size) });
     }
-    page = asText(body.next_page);
-  } while (page);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+  }
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-export async function readFile(api: Api, workspace: string, path: string): Promise<OpenedFile> {
-  const response = await api(filePath(workspace, path));
-  const etag = response.headers.get("etag") ?? "";
-  return { path, text: decode(await response.arrayBuffer()), etag };
+/** A file to be edited. */
+export function fileText(api: Api, workspace: string, path: string): TextSource {
+  const here = filePath(workspace, path);
+  return {
+    async read() {
+      const response = await api(here);
+      const version = response.headers.get("etag") ?? "";
+      return { text: decode(await response.arrayBuffer()), version };
+    },
+    write: (text, over) => writeFile(api, workspace, path, text, over),
+    async remove(version) {
+      await api(here, { method: "DELETE", headers: { "if-match": version } });
+    },
+    isConflict: ({ status }) => status === 412,
+  };
 }
 
 /**
@@ -46,10 +55,6 @@ export async function writeFile(
   const headers = { "content-type": "text/plain; charset=utf-8", ...condition };
   const response = await api(filePath(workspace, path), { method: "PUT", headers, body: text });
   return response.headers.get("etag") ?? "";
-}
-
-export async function deleteFile(api: Api, workspace: string, path: string, etag: string) {
-  await api(filePath(workspace, path), { method: "DELETE", headers: { "if-match": etag } });
 }
 
 /** Why a path cannot be asked for, or "". A browser would resolve "..", so it never leaves the page. */

@@ -6,6 +6,8 @@ import { forgetToken, keepToken, readToken, takeTokenFromAddress } from "./token
 
 /** Survives the reload that takes a refused token's data off the page. */
 const REFUSAL = "memdir-refusal";
+const REFUSED =
+  "The service does not take this token: it is wrong or has expired. Use the one that npm start printed last, or make another with npm run -s token.";
 
 /** The token form, or the app once there is a token. A refused token leads back to the form. */
 function start(): void {
@@ -19,11 +21,11 @@ function start(): void {
   }
   let refused = false;
   startApp(
-    createApi(token, (message) => {
+    createApi(token, () => {
       if (refused) return;
       refused = true;
       forgetToken();
-      sessionStorage.setItem(REFUSAL, message);
+      sessionStorage.setItem(REFUSAL, "yes");
       location.reload();
     }),
   );
@@ -50,7 +52,6 @@ addEventListener("hashchange", () => {
 });
 
 takeTokenFromAddress();
-const refusal = sessionStorage.getItem(REFUSAL);
+if (sessionStorage.getItem(REFUSAL)) reportError(REFUSED);
 sessionStorage.removeItem(REFUSAL);
-if (refusal) reportError(`The service refused the token: ${refusal}`);
 start();

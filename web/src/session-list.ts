@@ -1,5 +1,6 @@
 import { type Api, explain } from "./api.ts";
 import { button, confirmButton, element, need } from "./element.ts";
+import { formatTime } from "./format.ts";
 import {
   createSession,
   deleteSession,
@@ -37,7 +38,7 @@ export function createSessionList(api: Api, listener: Listener) {
         "span",
         { class: "hint" },
         element("span", { class: "badge", "data-state": session.status }, session.status),
-        ` · ${session.workspace} · ${shortTime(session.createdAt)}`,
+        ` · ${session.workspace} · ${formatTime(session.createdAt)}`,
       ),
     );
     const remove = confirmButton("Delete", "Really delete?", () => void removeOne(session.id), {
@@ -100,6 +101,7 @@ export function createSessionList(api: Api, listener: Listener) {
 
   return {
     load: () => load(""),
+    create,
     workspace: () => workspace.value.trim(),
     select(id: string): void {
       selected = id;
@@ -115,10 +117,4 @@ export function createSessionList(api: Api, listener: Listener) {
       badge.dataset.state = status;
     },
   };
-}
-
-function shortTime(iso: string): string {
-  const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) return "";
-  return date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

@@ -6,6 +6,7 @@ import type { SessionEvent } from "./event.ts";
 import { sendEvent } from "./events.ts";
 import { followSession } from "./follow.ts";
 import { createOutbox } from "./outbox.ts";
+import type { Roots } from "./paths.ts";
 import type { StatusLine } from "./status-line.ts";
 import { createTurnOrder } from "./turn-order.ts";
 
@@ -15,6 +16,7 @@ type Surroundings = {
   status: StatusLine;
   keepAtEnd: (change: () => void) => void;
   report: (message: string) => void;
+  roots: Roots;
   /** Every stored event, after it is drawn; `live` is false while history is read. */
   onEvent: (event: SessionEvent, live: boolean) => void;
   /** History is about to be given out again. */
@@ -31,6 +33,7 @@ export function openSession(around: Surroundings, sessionId: string) {
     flow,
     waiting: need("waiting", HTMLElement),
     keepAtEnd: around.keepAtEnd,
+    roots: around.roots,
   });
   const outbox = createOutbox(conversation, (text, key) =>
     sendEvent(api, sessionId, { type: "user.message", content: [{ type: "text", text }] }, key),

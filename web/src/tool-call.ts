@@ -1,5 +1,6 @@
 import { element } from "./element.ts";
 import { asText, type Json } from "./json.ts";
+import { type Roots, shortPath, splitPath } from "./paths.ts";
 
 export type ToolCallView = {
   node: HTMLElement;
@@ -7,13 +8,15 @@ export type ToolCallView = {
 };
 
 /** What a call is about, in a few words: its path or pattern, else nothing. */
-export function toolSubject(input: Json): string {
+function toolSubject(input: Json): string {
   const subject = [input.file_path, input.pattern, input.path].map((value) => asText(value));
   return subject.find((text) => text !== "") ?? "";
 }
 
 /** One line that opens to show the input and the result. */
-export function createToolCall(id: string, name: string, input: Json): ToolCallView {
+export function createToolCall(id: string, name: string, input: Json, roots: Roots): ToolCallView {
+  const subject = toolSubject(input);
+  const [folder, last] = splitPath(shortPath(subject, roots));
   const mark = element("span", { class: "mark" }, "running");
   const result = element("pre", { class: "result", tabindex: "0", hidden: true });
   const node = element(
@@ -28,7 +31,12 @@ export function createToolCall(id: string, name: string, input: Json): ToolCallV
       "summary",
       {},
       element("span", { class: "tool-name" }, name || "tool"),
-      element("span", { class: "tool-subject" }, toolSubject(input)),
+      element(
+        "span",
+        { class: "tool-subject", title: subject || undefined },
+        element("span", { class: "tool-folder" }, folder),
+        element("span", {}, last),
+      ),
       mark,
     ),
     element("pre", { tabindex: "0" }, JSON.stringify(input, null, 2)),

@@ -7,7 +7,7 @@ import type { Receipt } from "../../src/platform/memdir-rpc.ts";
 import { agentMounts } from "../../src/platform/mount-table.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
 import * as limits from "../../src/shared/limits.ts";
-import { INDEX_FILE } from "../../src/shared/memdir/entrypoint.ts";
+import { cutIndex, INDEX_FILE } from "../../src/shared/memdir/entrypoint.ts";
 import type { LoopPorts } from "../../src/shared/query/loop.ts";
 import { runLoop } from "../../src/shared/query/loop.ts";
 import type { LoopOutcome, TurnState } from "../../src/shared/query/steps.ts";
@@ -175,8 +175,9 @@ async function promptOf(
     for (const [n, body] of blocks.entries()) {
       sql.exec("INSERT INTO prompt (n, body) VALUES (?, ?)", n, body);
     }
-    // The index in the prompt counts as read.
-    if (index?.etag) noteSeen(sql, [{ type: "seen", path: index.path, etag: index.etag }]);
+    // The index in the prompt counts as read, unless it was cut.
+    const whole = index?.text !== undefined && cutIndex(index.text).cutBy === undefined;
+    if (index?.etag && whole) noteSeen(sql, [{ type: "seen", path: index.path, etag: index.etag }]);
   });
   return blocks;
 }

@@ -117,10 +117,14 @@ function mountOf(c: Here): Mount {
   );
 }
 
-/** The path behind `/files/`, decoded exactly once and canonical. */
+/**
+ * The path behind `/v1/workspaces/<id>/files/`, decoded exactly once and canonical. Where a segment
+ * before it was written in a way that only looks like it, there is no such endpoint.
+ */
 function pathOf(c: Here): string {
   const { pathname } = new URL(c.req.url);
-  const raw = pathname.slice(pathname.indexOf("/files/") + "/files/".length);
+  const raw = /^\/v1\/workspaces\/[^/]+\/files\/(.*)$/s.exec(pathname)?.[1];
+  if (raw === undefined) throw new MemdirError("not_found", "There is no such endpoint");
   let decoded: string;
   try {
     decoded = decodeURIComponent(raw);

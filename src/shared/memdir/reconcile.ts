@@ -29,8 +29,9 @@ export interface Reconciled {
 /**
  * Adds a line for each topic file that has none, in the order given (newest first), above the first
  * pointer; drops pointers to nowhere (one with indented lines of its own keeps its words and loses
- * its link). A further line for the same file stays, unless it repeats an earlier one letter by letter. Everything else keeps its bytes, line ends and order. Doing it twice
- * changes nothing. What is not a canonical path to an `*.md`, and the index itself, is passed over.
+ * its link). A further line for the same file stays, unless it repeats an earlier one letter by
+ * letter. Everything else keeps its bytes, line ends and order. Doing it twice changes nothing. What
+ * is not a canonical path to an `*.md`, and the index itself, is passed over.
  */
 export function reconcileIndex(input: {
   index: string | undefined;

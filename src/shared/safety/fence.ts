@@ -13,12 +13,18 @@ function inert(tag: string, text: string): string {
   return visible(text).replaceAll(tags, "&lt;");
 }
 
+/** Marks that belong to the visible character before them: parts of an emoji or of a word. */
+const JOINED =
+  /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier})[\ufe0e\ufe0f\u200d]|(?<=[^\P{L}A-Za-z]|\p{M})[\u200c\u200d](?=[\p{L}\p{M}])/gu;
+/** What people cannot see: controls, formats, what Unicode lets a font ignore, and blanks that pass as letters. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}\u2800]/gu;
+
 /** The same text with every character that people cannot see written as an escape. */
 function visible(text: string): string {
-  return text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    if (character === "\n" || character === "\t") return character;
-    // Joins letters in several scripts and emoji; hides nothing by itself.
-    if (character === "\u200d" || character === "\u200c") return character;
+  const whole = text.toWellFormed();
+  const joined = new Set([...whole.matchAll(JOINED)].map((match) => match.index));
+  return whole.replaceAll(HIDDEN, (character, index: number) => {
+    if (character === "\n" || character === "\t" || joined.has(index)) return character;
     if (character === "\r") return "";
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });

@@ -53,9 +53,10 @@ export function createReadTool(env: ToolEnv, limits: ReadLimits = LIMITS): ReadT
         return failure(`Cannot read ${path}: there is no such file. Glob lists what there is`);
       }
       const shown = show(path, file, offset, { ...limits, lines: Math.min(limit, limits.lines) });
-      if (shown.isError) return shown;
-      // Only a note: a read may be thrown away, and then the model has not seen it.
-      return { ...shown, notes: [{ type: "seen", path, etag: file.etag }] };
+      // A part is not enough: a Write over it would destroy lines that the model never saw. And only
+      // a note: a read may be thrown away, and then the model has not seen it.
+      if (shown.result.isError || !shown.whole) return shown.result;
+      return { ...shown.result, notes: [{ type: "seen", path, etag: file.etag }] };
     } catch (error) {
       return failureOf(error, `Reading ${path}`);
     }
@@ -63,20 +64,25 @@ export function createReadTool(env: ToolEnv, limits: ReadLimits = LIMITS): ReadT
   return { kind: "read", name: "Read", description, input_schema: inputSchema(schema), run };
 }
 
-function show(path: string, file: StoredFile, offset: number, limits: ReadLimits): ToolResult {
+interface Shown {
+  result: ToolResult;
+  /** Nothing of the file was left out. */
+  whole: boolean;
+}
+
+function show(path: string, file: StoredFile, offset: number, limits: ReadLimits): Shown {
+  const failed = (message: string): Shown => ({ result: failure(message), whole: false });
   if (file.bytes.length !== file.size) {
-    return failure(`Cannot read ${path}: the storage gave only part of it. Try again`);
+    return failed(`Cannot read ${path}: the storage gave only part of it. Try again`);
   }
   const text = decodeText(file.bytes);
   if (text === undefined) {
-    return failure(
-      `Cannot read ${path}: it is a binary file of ${file.size} bytes, not UTF-8 text`,
-    );
+    return failed(`Cannot read ${path}: it is a binary file of ${file.size} bytes, not UTF-8 text`);
   }
   const lines = linesOf(text);
-  if (lines.length === 0) return success("(empty file)");
+  if (lines.length === 0) return { result: success("(empty file)"), whole: true };
   if (offset > lines.length) {
-    return failure(`Cannot read ${path} from line ${offset}: it has ${lines.length} lines`);
+    return failed(`Cannot read ${path} from line ${offset}: it has ${lines.length} lines`);
   }
   const shown: string[] = [];
   let bytes = 0;
@@ -88,10 +94,12 @@ function show(path: string, file: StoredFile, offset: number, limits: ReadLimits
     shown.push(row);
   }
   const last = offset - 1 + shown.length;
+  const cut = lines.some((line) => line.length > limits.lineCharacters);
+  const whole = offset === 1 && last === lines.length && !cut;
   if (last < lines.length) {
     shown.push(
       `[Lines ${offset} to ${last} of ${lines.length} are shown. Go on with offset ${last + 1}]`,
     );
   }
-  return success(shown.join("\n"));
+  return { result: success(shown.join("\n")), whole };
 }

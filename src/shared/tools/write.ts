@@ -49,7 +49,7 @@ export function createWriteTool(env: ToolEnv): WriteTool {
       }
       const known = env.seen.get(path);
       if (known === current.etag) return planned({ ...plan, before: current.etag });
-      const reason = known === undefined ? "it exists. Read it first" : CHANGED;
+      const reason = known === undefined ? "it exists. Read it first, all of it" : CHANGED;
       return refused(failure(`Cannot write ${path}: ${reason}, or use Edit for a part of it`));
     } catch (error) {
       return refused(failureOf(error, `Writing ${path}`));

@@ -1,5 +1,5 @@
 import type { MemoryHead, ScannedMemory } from "../../../src/platform/memdir-rpc.ts";
-import { parseHead } from "../../../src/shared/memdir/entry.ts";
+import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { memoryType } from "../../../src/shared/memdir/types.ts";
 
@@ -40,13 +40,18 @@ export function listHeads(
   sql: SqlStorage,
   query: { prefix: string; after?: string | undefined; limit: number },
 ): Head[] {
-  const rows = sql.exec<Row>(
-    "SELECT * FROM heads WHERE path > ? AND path >= ? AND path < ? ORDER BY path LIMIT ?",
-    query.after ?? "",
-    query.prefix,
-    endOf(query.prefix),
-    query.limit,
-  );
+  const { after = "", prefix, limit } = query;
+  const rows =
+    prefix === ""
+      ? sql.exec<Row>("SELECT * FROM heads WHERE path > ? ORDER BY path LIMIT ?", after, limit)
+      : sql.exec<Row>(
+          "SELECT * FROM heads WHERE path > ? AND path >= ? AND path < ? ORDER BY path LIMIT ?",
+          after,
+          prefix,
+          // "0" is the character behind "/": the end of the folder.
+          `${prefix.slice(0, -1)}0`,
+          limit,
+        );
   return [...rows].map(headOf);
 }
 
@@ -74,19 +79,20 @@ export function countHeads(sql: SqlStorage): number {
   return sql.exec<{ n: number }>("SELECT count(*) AS n FROM heads").one().n;
 }
 
-/** A memory whose path is above or below this one: a file cannot be a folder too. */
-export function overlapping(sql: SqlStorage, path: string): Head | undefined {
+/** Another memory at, above or below a path: a file cannot be a folder too. */
+export function overlapping(sql: SqlStorage, path: string, except = ""): Head | undefined {
   const parts = path.split("/");
-  for (let depth = 1; depth < parts.length; depth += 1) {
+  for (let depth = 1; depth <= parts.length; depth += 1) {
     const above = headAt(sql, parts.slice(0, depth).join("/"));
-    if (above) return above;
+    if (above && above.id !== except) return above;
   }
-  return listHeads(sql, { prefix: `${path}/`, limit: 1 })[0];
+  const below = listHeads(sql, { prefix: `${path}/`, limit: 2 });
+  return below.find((head) => head.id !== except);
 }
 
 /** Stores a head, in place of the one with its id or path; reads what a scan needs from the bytes. */
 export function putHead(sql: SqlStorage, head: Head, bytes: Uint8Array): void {
-  const { type, name, description } = parseHead(new TextDecoder().decode(bytes));
+  const { type, name, description } = parseEntry(new TextDecoder().decode(bytes));
   sql.exec("DELETE FROM heads WHERE id = ?", head.id);
   sql.exec(
     `INSERT OR REPLACE INTO heads (path, id, n, version, sha256, size, created_at, updated_at,
@@ -104,12 +110,6 @@ export function putHead(sql: SqlStorage, head: Head, bytes: Uint8Array): void {
     name?.toWellFormed() ?? null,
     description?.toWellFormed() ?? null,
   );
-}
-
-/** Where the paths of a folder end; "" is everything. */
-function endOf(prefix: string): string {
-  // "0" is the character behind "/".
-  return prefix === "" ? "\u{10ffff}" : `${prefix.slice(0, -1)}0`;
 }
 
 function one(rows: SqlStorageCursor<Row>): Head | undefined {

@@ -13,7 +13,7 @@ import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import { applyDelete, applyPut } from "./apply.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
-import { headAt, headById, overlapping, told } from "./heads.ts";
+import { headById, overlapping, told } from "./heads.ts";
 import { takeInPath } from "./take-in.ts";
 import { redactVersion, versionById, versionsOfMemory } from "./versions.ts";
 import { refusal } from "./write.ts";
@@ -50,28 +50,46 @@ export async function rewind(
   const changed: Receipt[] = [];
   const skipped: RewindReply["skipped"] = [];
   const steps = memoriesSince(dir, to).map((id) => planOf(dir, id, to));
-  // Deletions first, so that what comes back finds its path free.
-  for (const step of steps.toSorted(
-    (a, b) => Number(a.target !== null) - Number(b.target !== null),
-  )) {
-    const skip = (reason: string) =>
-      skipped.push({ path: step.path, memoryId: step.memoryId, reason });
-    if (step.skip !== undefined) {
-      skip(step.skip);
-      continue;
-    }
-    if (step.target === null) {
-      const receipt = await drop(dir, step.memoryId, change.actor);
-      if (receipt) changed.push(receipt);
-      continue;
-    }
+  const undone = steps.filter((step) => step.skip === undefined);
+  for (const { path, memoryId, skip } of steps) {
+    if (skip !== undefined) skipped.push({ path, memoryId, reason: skip });
+  }
+  // First away with what goes or stands in another one's place, so that each finds its path free;
+  // what was only moved aside comes back under its own id.
+  for (const step of undone) {
+    const now = headById(dir.sql, step.memoryId);
+    if (!now || now.path === step.target?.path) continue;
+    if (step.target !== null && !inTheWay(undone, now)) continue;
+    const receipt = await drop(dir, step.memoryId, change.actor);
+    if (receipt && step.target === null) changed.push(receipt);
+  }
+  for (const step of undone) {
+    if (step.target === null) continue;
     const reply = await put(dir, step.memoryId, step.target, change);
     if (reply.status === "written") changed.push(reply.receipt);
-    if (reply.status === "path_conflict") skip(`its path is taken by ${reply.path}`);
-    if (reply.status === "refused") skip(reply.message);
-    if (reply.status === "conflict") skip("it was changed at the same moment");
+    else if (reply.status !== "unchanged") {
+      skipped.push({ path: step.path, memoryId: step.memoryId, reason: reasonOf(reply) });
+    }
   }
   return { changed, skipped };
+}
+
+/** Whether a memory stands where another one is to come back. */
+function inTheWay(steps: readonly Step[], now: Head): boolean {
+  return steps.some(
+    ({ memoryId, target }) =>
+      memoryId !== now.id &&
+      target !== null &&
+      (target.path === now.path ||
+        target.path.startsWith(`${now.path}/`) ||
+        now.path.startsWith(`${target.path}/`)),
+  );
+}
+
+function reasonOf(reply: WriteReply): string {
+  if (reply.status === "path_conflict") return `its path is taken by ${reply.path}`;
+  if (reply.status === "refused") return reply.message;
+  return "it was changed at the same moment";
 }
 
 /** Takes a version's content out of the history. Not that of a memory's present content. */
@@ -165,7 +183,7 @@ async function put(
     if (before?.path === path && before.sha256 === sha256) {
       return { status: "unchanged", head: told(before) };
     }
-    const taken = takenBy(dir, path, memoryId);
+    const taken = overlapping(dir.sql, path, memoryId);
     if (taken) return { status: "path_conflict", memoryId: taken.id, path: taken.path };
     const applied = await applyPut(dir, {
       path,
@@ -192,9 +210,4 @@ async function drop(dir: Directory, memoryId: string, actor: Actor): Promise<Rec
     await takeInPath(dir, before.path);
   }
   return undefined;
-}
-
-function takenBy(dir: Directory, path: string, memoryId: string): Head | undefined {
-  const taken = headAt(dir.sql, path) ?? overlapping(dir.sql, path);
-  return taken && taken.id !== memoryId ? taken : undefined;
 }

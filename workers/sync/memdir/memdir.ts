@@ -12,7 +12,7 @@ import type { Reply } from "../../../src/platform/reply.ts";
 import { replyWith } from "../../../src/platform/reply.ts";
 import { createSecretScan } from "../../../src/platform/secret-scan.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
-import { CHANGES_WAIT_MS, OUTBOX_MS } from "../../../src/shared/limits.ts";
+import { CHANGES_WAIT_MS, METADATA_PAIRS, OUTBOX_MS } from "../../../src/shared/limits.ts";
 import type { SyncEnv } from "../../env.ts";
 import { emptyOutbox, recover } from "./apply.ts";
 import type { Directory } from "./directory.ts";
@@ -39,6 +39,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   async open(meta: Rpc.StoreMeta): Promise<Reply<Rpc.StoreMeta>> {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) {
+        // Also a store that was deleted a moment ago may be made anew.
+        this.#gone = false;
         this.ctx.storage.transactionSync(() => {
           createSchema(this.#sql);
           writeStoreMeta(this.#sql, meta, false);
@@ -63,9 +65,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     return replyWith(() => this.#meta());
   }
 
-  async updateMeta(
-    patch: Partial<Pick<Rpc.StoreMeta, "name" | "description" | "metadata">>,
-  ): Promise<Reply<Rpc.StoreMeta>> {
+  async updateMeta(patch: Rpc.MetaPatch): Promise<Reply<Rpc.StoreMeta>> {
     return replyWith(() => {
       const meta = this.#meta();
       if (meta.archivedAt !== null) {
@@ -74,7 +74,20 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
           "This memory store is archived: it can be read, not changed",
         );
       }
-      return this.#store({ ...meta, ...patch, updatedAt: Date.now() });
+      // Merged here, in one step: two patches at once both hold.
+      const merged = { ...meta.metadata, ...patch.metadata };
+      const metadata = Object.fromEntries(
+        Object.entries(merged).filter((pair): pair is [string, string] => pair[1] !== null),
+      );
+      const fixed = meta.kind === "custom" ? ["kind"] : ["kind", "project_root"];
+      const own = Object.keys(metadata).filter((key) => !fixed.includes(key));
+      if (own.length > METADATA_PAIRS) {
+        throw new MemdirError(
+          "invalid_request",
+          `metadata: ${own.length} pairs after the change; a store may have ${METADATA_PAIRS}`,
+        );
+      }
+      return this.#store({ ...meta, ...patch, metadata, updatedAt: Date.now() });
     });
   }
 
@@ -92,9 +105,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     return this.#inTurn(async (dir) => {
       // R2 first: where this dies half way the object is still there to be destroyed again.
       for (let more = true; more; ) {
-        const page = await dir.files.list({ prefix: "", limit: 1000 });
-        for (const entry of page.entries) await dir.files.delete(entry.path);
-        more = page.entries.length > 0;
+        more = await this.#clearPage(dir.meta.prefix);
       }
       this.#gone = true;
       await this.ctx.storage.deleteAlarm();
@@ -102,6 +113,13 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
       this.#wake();
       return null;
     });
+  }
+
+  /** Deletes up to 1,000 files in one call; true while there may be more. */
+  async #clearPage(prefix: string): Promise<boolean> {
+    const { objects } = await this.env.FILES.list({ prefix, limit: 1000 });
+    if (objects.length > 0) await this.env.FILES.delete(objects.map((object) => object.key));
+    return objects.length > 0;
   }
 
   async read(path: string): Promise<Reply<Rpc.MemoryRead | null>> {

@@ -5,7 +5,7 @@ import { newId } from "../../../src/platform/ids.ts";
 import type { Receipt } from "../../../src/platform/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import type { FileEntry } from "../../../src/shared/files/store.ts";
-import { parseHead } from "../../../src/shared/memdir/entry.ts";
+import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, listHeads, putHead } from "./heads.ts";
@@ -76,7 +76,7 @@ function came(
   } as const;
   const n = addVersion(dir.sql, version);
   // A file that arrives with a past time of its own keeps it: copying does not make it newer.
-  const { modified } = parseHead(new TextDecoder().decode(content.bytes));
+  const { modified } = parseEntry(new TextDecoder().decode(content.bytes));
   const updatedAt = modified !== undefined && modified < at ? modified : at;
   const size = content.bytes.length;
   const createdAt = before?.createdAt ?? updatedAt;

@@ -74,12 +74,8 @@ export async function update(dir: Directory, request: UpdateRequest): Promise<Wr
       return { status: "unchanged", head: told(before) };
     }
     if (request.ifMatch !== undefined && request.ifMatch !== before.sha256) return conflict(before);
-    if (path !== before.path) {
-      const taken = headAt(dir.sql, path) ?? overlapping(dir.sql, path);
-      if (taken && taken.id !== before.id) {
-        return { status: "path_conflict", memoryId: taken.id, path: taken.path };
-      }
-    }
+    const taken = path === before.path ? undefined : overlapping(dir.sql, path, before.id);
+    if (taken) return { status: "path_conflict", memoryId: taken.id, path: taken.path };
     const change = { path, bytes, sha256, before, actor: request.actor };
     const reply = written(await applyPut(dir, change), path, bytes);
     if (reply) return reply;

@@ -29,7 +29,7 @@ import { memoryRoutes } from "./routes-memories.ts";
 import { versionRoutes } from "./routes-versions.ts";
 import { storeShape } from "./shapes.ts";
 import { newStoreId } from "./store-id.ts";
-import { patchedMetadata } from "./store-metadata.ts";
+import { checkMetadataPatch, newMetadata } from "./store-metadata.ts";
 
 const STORES = "/v1/memory_stores";
 
@@ -41,7 +41,7 @@ export function storeRoutes(): Hono<Edge<SyncEnv>> {
     const key = idempotencyKey(c.req.raw.headers);
     const { value, hash } = await jsonBody(c.req.raw, createStore);
     const kind = "custom" as const;
-    const metadata = patchedMetadata({ kind, metadata: {} }, value.metadata ?? {});
+    const metadata = newMetadata(kind, value.metadata ?? {});
     const wanted = { id: newStoreId(), kind, createdAt: Date.now(), archived: false };
     const request = key === undefined ? undefined : { key, hash };
     const { id, createdAt } = unwrap(await accountStub(c.env, principal).addStore(wanted, request));
@@ -97,10 +97,11 @@ export function storeRoutes(): Hono<Edge<SyncEnv>> {
         "This memory store is archived, which cannot be undone: it can be read and deleted, not changed",
       );
     }
+    if (value.metadata) checkMetadataPatch(meta, value.metadata);
     const patch = {
       ...(typeof value.name === "string" ? { name: value.name } : {}),
       ...(typeof value.description === "string" ? { description: value.description } : {}),
-      ...(value.metadata ? { metadata: patchedMetadata(meta, value.metadata) } : {}),
+      ...(value.metadata ? { metadata: value.metadata } : {}),
     };
     if (Object.keys(patch).length === 0) return c.json(storeShape(meta));
     return c.json(storeShape(answered(await store.updateMeta(patch))));

@@ -13,11 +13,8 @@ export function shownMetadata(meta: Described): Pairs {
   return { ...meta.metadata, kind: meta.kind };
 }
 
-/**
- * The metadata after a change; a null takes its key away. Throws `invalid_request` for a change of
- * what is ours, and where more than the allowed pairs would be left.
- */
-export function patchedMetadata(meta: Described, patch: Record<string, string | null>): Pairs {
+/** Throws `invalid_request` for a change of what is ours; the pairs are merged by the store itself. */
+export function checkMetadataPatch(meta: Described, patch: Record<string, string | null>): void {
   const shown = shownMetadata(meta);
   const fixed = meta.kind === "custom" ? ["kind"] : ["kind", "project_root"];
   for (const key of fixed) {
@@ -28,14 +25,17 @@ export function patchedMetadata(meta: Described, patch: Record<string, string | 
       );
     }
   }
-  const pairs = Object.entries({ ...meta.metadata, ...patch }).filter(
-    (pair): pair is [string, string] => pair[0] !== "kind" && pair[1] !== null,
-  );
-  if (pairs.length > METADATA_PAIRS) {
+}
+
+/** The metadata of a new store: the client's pairs, without those that are ours. */
+export function newMetadata(kind: StoreMeta["kind"], pairs: Record<string, string>): Pairs {
+  checkMetadataPatch({ kind, metadata: {} }, pairs);
+  const own = Object.entries(pairs).filter(([key]) => key !== "kind");
+  if (own.length > METADATA_PAIRS) {
     throw new MemdirError(
       "invalid_request",
-      `metadata: ${pairs.length} pairs; a store has at most ${METADATA_PAIRS}`,
+      `metadata: ${own.length} pairs; a store has at most ${METADATA_PAIRS}`,
     );
   }
-  return Object.fromEntries(pairs);
+  return Object.fromEntries(own);
 }

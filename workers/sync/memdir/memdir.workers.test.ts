@@ -1,0 +1,201 @@
+import { env } from "cloudflare:test";
+import { expect, test } from "vitest";
+import { newId } from "../../../src/platform/ids.ts";
+import type { MemdirStub, StoreMeta } from "../../../src/platform/memdir-rpc.ts";
+import { memdirStub } from "../../../src/platform/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/reply.ts";
+import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
+
+const owner = { tenant: "t", user: "u" };
+const actor = { type: "user", userId: "u" } as const;
+const by = (sessionId: string) => ({ type: "session", sessionId, by: "agent" }) as const;
+
+test("a store that was deleted can be made anew and used", async () => {
+  const { stub, meta } = await directory();
+  await put(stub, "a.md", "one");
+  unwrap(await stub.destroy());
+  expect(await stub.read("a.md")).toMatchObject({ ok: false, code: "not_found" });
+  expect((await env.FILES.list({ prefix: meta.prefix })).objects).toEqual([]);
+  unwrap(await stub.open(meta));
+  expect(unwrap(await stub.read("a.md"))).toBeNull();
+  await put(stub, "a.md", "two");
+  expect(await text(stub, "a.md")).toBe("two");
+});
+
+test("ten patches of the metadata at once all hold, and a null takes its key away", async () => {
+  const { stub } = await directory();
+  await Promise.all(
+    Array.from({ length: 10 }, (_, n) => stub.updateMeta({ metadata: { [`k${n}`]: String(n) } })),
+  );
+  const { metadata } = unwrap(await stub.updateMeta({ metadata: { k0: null } }));
+  expect(Object.keys(metadata).toSorted()).toEqual(
+    Array.from({ length: 9 }, (_, n) => `k${n + 1}`),
+  );
+});
+
+test("a name of the last characters of Unicode is listed like any other", async () => {
+  const { stub } = await directory();
+  await put(stub, "\u{10fffd}a.md", "x");
+  const { heads } = unwrap(await stub.list({ prefix: "", limit: 10 }));
+  expect(heads.map((head) => head.path)).toEqual(["\u{10fffd}a.md"]);
+});
+
+test("a rename onto a folder that holds others is a conflict, also where it holds the memory itself", async () => {
+  const { stub } = await directory();
+  const first = await put(stub, "notes/todo.md", "1");
+  await put(stub, "notes/zebra.md", "2");
+  const reply = unwrap(await stub.update({ id: first.memoryId, path: "notes", actor }));
+  expect(reply).toMatchObject({ status: "path_conflict", path: "notes/zebra.md" });
+});
+
+test("a rewind undoes renames that changed places", async () => {
+  const { stub } = await directory();
+  const ids = [];
+  for (const n of [1, 2, 3]) ids.push((await put(stub, `${n}.md`, `text ${n}`)).memoryId);
+  const time = Date.now();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const moves = [
+    [0, "x.md"],
+    [1, "1.md"],
+    [2, "2.md"],
+    [0, "3.md"],
+  ] as const;
+  for (const [index, path] of moves)
+    unwrap(await stub.update({ id: ids[index] ?? "", path, actor }));
+  expect(await text(stub, "1.md")).toBe("text 2");
+  const { changed, skipped } = unwrap(await stub.rewind({ time }, { actor }));
+  expect(skipped).toEqual([]);
+  expect(changed).toHaveLength(3);
+  for (const [index, n] of [1, 2, 3].entries()) {
+    expect(await text(stub, `${n}.md`)).toBe(`text ${n}`);
+    expect(unwrap(await stub.head(`${n}.md`))?.id).toBe(ids[index]);
+  }
+});
+
+test("a session's work is undone, and what somebody else changed since stays", async () => {
+  const { stub } = await directory();
+  await put(stub, "kept.md", "before");
+  await put(stub, "kept.md", "by s1", by("s1"));
+  await put(stub, "new.md", "by s1", by("s1"));
+  await put(stub, "shared.md", "by s1", by("s1"));
+  await put(stub, "shared.md", "by s2", by("s2"));
+  const { changed, skipped } = unwrap(await stub.rewind({ sessionId: "s1" }, { actor }));
+  expect(changed.map(({ path, operation }) => `${operation} ${path}`).toSorted()).toEqual([
+    "deleted new.md",
+    "modified kept.md",
+  ]);
+  expect(skipped).toMatchObject([{ path: "shared.md" }]);
+  expect(await text(stub, "kept.md")).toBe("before");
+  expect(await text(stub, "shared.md")).toBe("by s2");
+});
+
+test("a lease that has passed on refuses its old holder's write, however late it comes", async () => {
+  const { stub } = await directory();
+  const first = unwrap(await stub.acquire("extraction", "one", 30));
+  if (first.status !== "granted") throw new Error("not granted");
+  expect(unwrap(await stub.acquire("extraction", "two", 1000))).toMatchObject({ status: "held" });
+  const lease = { name: "extraction", token: first.token } as const;
+  expect(unwrap(await stub.write({ path: "a.md", bytes: bytes("1"), actor, lease }))).toMatchObject(
+    {
+      status: "written",
+    },
+  );
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const second = unwrap(await stub.acquire("extraction", "two", 10_000));
+  expect(second).toMatchObject({ status: "granted", token: first.token + 1 });
+  expect(unwrap(await stub.write({ path: "a.md", bytes: bytes("2"), actor, lease }))).toMatchObject(
+    {
+      status: "refused",
+      reason: "lease_lost",
+    },
+  );
+  expect(unwrap(await stub.renew("extraction", first.token, 1000))).toMatchObject({
+    status: "held",
+  });
+  unwrap(await stub.release("extraction", first.token));
+  expect(unwrap(await stub.acquire("extraction", "three", 10))).toMatchObject({ status: "held" });
+  expect(unwrap(await stub.acquire("dream", "three", 10))).toMatchObject({ status: "granted" });
+});
+
+test("a scan is newest first, without the index, and knows type and description", async () => {
+  const { stub } = await directory();
+  for (const n of [1, 2, 3]) {
+    await put(
+      stub,
+      `${n}.md`,
+      `---\nname: n${n}\ndescription: about ${n}\ntype: user\n---\nbody\n`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+  await put(stub, INDEX_FILE, "- [n1](1.md) - about 1\n");
+  const found = unwrap(await stub.scan(2));
+  expect(found.map(({ path, type, description }) => [path, type, description])).toEqual([
+    ["3.md", "user", "about 3"],
+    ["2.md", "user", "about 2"],
+  ]);
+});
+
+test("a file that comes from outside with a past time of its own keeps it; a copy of it is no change", async () => {
+  const { stub, meta } = await directory();
+  const old =
+    "---\nname: old\ndescription: d\nmetadata:\n  modified: 2026-01-02T03:04:05Z\n---\nbody\n";
+  await env.FILES.put(`${meta.prefix}old.md`, old);
+  expect(unwrap(await stub.takeIn())).toMatchObject([{ path: "old.md", operation: "created" }]);
+  const head = unwrap(await stub.head("old.md"));
+  expect(head?.updatedAt).toBe(Date.parse("2026-01-02T03:04:05Z"));
+  await env.FILES.put(`${meta.prefix}old.md`, old);
+  expect(unwrap(await stub.takeIn())).toEqual([]);
+  const renamed = unwrap(await stub.update({ id: head?.id ?? "", path: "older.md", actor }));
+  expect(renamed).toMatchObject({ status: "written", head: { updatedAt: head?.updatedAt } });
+});
+
+test("exactly 250,000 bytes are taken, one more is refused before anything is stored", async () => {
+  const { stub, meta } = await directory();
+  expect(
+    unwrap(await stub.write({ path: "a.md", bytes: new Uint8Array(250_000), actor })),
+  ).toMatchObject({
+    status: "written",
+  });
+  const over = unwrap(await stub.write({ path: "b.md", bytes: new Uint8Array(250_001), actor }));
+  expect(over).toMatchObject({ status: "refused", reason: "too_large" });
+  expect(await env.FILES.head(`${meta.prefix}b.md`)).toBeNull();
+});
+
+async function directory(): Promise<{ stub: MemdirStub; meta: StoreMeta }> {
+  const id = newId("memstore");
+  const meta: StoreMeta = {
+    ...owner,
+    id,
+    kind: "auto",
+    prefix: `t/t/u/u/memory/projects/${id}/memory/`,
+    name: "n",
+    description: "",
+    metadata: {},
+    createdAt: 1,
+    updatedAt: 1,
+    archivedAt: null,
+  };
+  const stub = memdirStub(env, owner, id);
+  unwrap(await stub.open(meta));
+  return { stub, meta };
+}
+
+async function put(
+  stub: MemdirStub,
+  path: string,
+  content: string,
+  who: typeof actor | ReturnType<typeof by> = actor,
+) {
+  const reply = unwrap(await stub.write({ path, bytes: bytes(content), actor: who }));
+  if (reply.status !== "written") throw new Error(`not written: ${reply.status}`);
+  return reply.receipt;
+}
+
+async function text(stub: MemdirStub, path: string): Promise<string | undefined> {
+  const found = unwrap(await stub.read(path));
+  return found ? new TextDecoder().decode(found.bytes) : undefined;
+}
+
+function bytes(content: string): Uint8Array {
+  return new TextEncoder().encode(content);
+}

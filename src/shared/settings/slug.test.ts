@@ -42,8 +42,11 @@ test("100,000 roots have 100,000 slugs, each a readable key part", {
 }, async () => {
   const roots = new Set<string>();
   for (let n = 0; roots.size < ROOTS; n += 1) {
-    const canonical = canonicalPath(rootAt(n));
-    if (canonical.status === "ok") roots.add(canonical.path);
+    const root = rootAt(n).normalize("NFC");
+    // Canonical by how it is made, where no segment begins or ends in a blank or is dots only.
+    if (/\/\/| \/|\/ |\/\.+\//.test(root)) continue;
+    if (n % 50 === 0 && canonicalPath(root).status === "refused") throw new Error(root);
+    roots.add(root);
   }
   const slugs = new Set<string>();
   let longest = 0;

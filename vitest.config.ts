@@ -28,6 +28,7 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               bindings: {
+                AUTH_SECRET: "tests only".repeat(4),
                 STORM_OPERATIONS: process.env.STORM_OPERATIONS ?? "1500",
                 STORM_SEED: process.env.STORM_SEED ?? "1",
               },

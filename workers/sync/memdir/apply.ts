@@ -283,7 +283,12 @@ async function tryDelete(
   }
 }
 
-async function syncPath(dir: Directory, path: string, etag: string | null): Promise<boolean> {
+/** Brings one path up to date in R2; false where it has to be tried again. */
+export async function syncPath(
+  dir: Directory,
+  path: string,
+  etag: string | null,
+): Promise<boolean> {
   const head = headAt(dir.sql, path);
   if (!head) {
     const gone = await clearLeftover(dir, path, etag);
@@ -299,7 +304,9 @@ async function syncPath(dir: Directory, path: string, etag: string | null): Prom
     const found = await dir.files.get(path);
     const foreign = found && (await sha256Hex(found.bytes));
     dir.commit(() => {
-      if (found && foreign) overrule(dir, head, bytes, { bytes: found.bytes, sha256: foreign });
+      if (found && foreign && !wasOurs(dir.sql, head.id, foreign)) {
+        overrule(dir, head, bytes, { bytes: found.bytes, sha256: foreign });
+      }
       dir.sql.exec("UPDATE outbox SET etag = ? WHERE path = ?", found?.etag ?? null, path);
     });
     return false;
@@ -346,6 +353,16 @@ async function clearLeftover(dir: Directory, path: string, etag: string | null):
     if (known.length === 0) return true;
   }
   return (await tryDelete(dir, path, found.etag)) !== "not_now";
+}
+
+/** An earlier content of ours that reached R2 although its put seemed to fail. */
+function wasOurs(sql: SqlStorage, memoryId: string, sha256: string): boolean {
+  const rows = sql.exec(
+    "SELECT 1 FROM versions WHERE memory_id = ? AND sha256 = ? LIMIT 1",
+    memoryId,
+    sha256,
+  );
+  return rows.toArray().length > 0;
 }
 
 function inOutbox(sql: SqlStorage, path: string): boolean {

@@ -6,6 +6,7 @@ import type { Receipt } from "../../../src/platform/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import type { FileEntry } from "../../../src/shared/files/store.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
+import { syncPath } from "./apply.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, listHeads, putHead } from "./heads.ts";
@@ -39,9 +40,11 @@ export async function takeIn(dir: Directory): Promise<Receipt[]> {
 
 /** Looks at one path in R2 and takes in what is there, or that nothing is there any more. */
 export async function takeInPath(dir: Directory, path: string): Promise<Receipt | undefined> {
-  // What waits in the outbox is newer than R2: it is settled there.
-  const waiting = dir.sql.exec("SELECT 1 FROM outbox WHERE path = ?", path).toArray();
-  if (waiting.length > 0) return undefined;
+  // What waits in the outbox is newer than R2: it is settled first, or stays as it is.
+  const [waiting] = dir.sql
+    .exec<{ etag: string | null }>("SELECT etag FROM outbox WHERE path = ?", path)
+    .toArray();
+  if (waiting && !(await syncPath(dir, path, waiting.etag))) return undefined;
   const found = await dir.files.get(path);
   const head = headAt(dir.sql, path);
   if (!found) return head && head.etag !== null ? dir.commit(() => lost(dir, head)) : undefined;

@@ -1,148 +1,125 @@
-import type Anthropic from "@anthropic-ai/sdk";
+import { ANSWER_BLOCKS } from "../shared/limits.ts";
+import { jsonBytes } from "../shared/query/json-size.ts";
 import type { AssistantBlock } from "../shared/query/messages.ts";
 import type { Answer, ModelEvent, ModelFailure, ToolCall, Usage } from "../shared/query/model.ts";
 import { NO_USAGE } from "../shared/query/model.ts";
+import type { DeltaKind, StartedBlock } from "./anthropic-event.ts";
+import { isRecord, readStreamEvent } from "./anthropic-event.ts";
 
-type RawEvent = Anthropic.Messages.RawMessageStreamEvent;
-type Building =
-  | { type: "text"; text: string }
-  | { type: "thinking"; thinking: string; signature: string }
-  | { type: "redacted_thinking"; data: string }
-  | { type: "tool_use"; id: string; name: string; json: string }
-  | { type: "other" };
+type Block =
+  | Exclude<StartedBlock, { type: "tool_use" }>
+  /** `call` is there once the input is complete. */
+  | { type: "tool_use"; id: string; name: string; json: string; call?: ToolCall };
 
 /**
  * Puts an answer together from raw stream events and yields what it says on the way. Only an answer
- * with `message_stop` is one; without it the call failed. `bytesMost` bounds what is held.
+ * with `message_stop` is one; without it the call failed, and behind it nothing is read. Blocks stand
+ * in the order in which they came, whatever their numbers. `bytesMost` bounds what is held and the
+ * JSON that is stored. `callId` gives each call an id that is its own.
  */
 export async function* collectAnswer(
-  events: AsyncIterable<RawEvent>,
+  events: AsyncIterable<unknown>,
   bytesMost: number,
+  callId: (id: unknown) => string,
 ): AsyncGenerator<ModelEvent, Answer | ModelFailure> {
-  const blocks: Building[] = [];
-  const calls = new Map<string, ToolCall>();
+  const blocks: Block[] = [];
+  /** By the server's number, the place in `blocks` of a block that has no end yet. */
+  const open = new Map<number, number>();
   let usage: Usage = NO_USAGE;
   let stopReason: string | undefined;
   let ended = false;
-  let characters = 0;
+  let bytes = 0;
 
-  for await (const event of events) {
-    switch (event.type) {
-      case "message_start":
-        usage = usageOf(usage, event.message.usage);
-        break;
-      case "content_block_start": {
-        const block = opened(event.content_block);
-        blocks[event.index] = block;
-        if (block.type === "text") yield { type: "text_start", block: event.index };
-        if (block.type === "thinking") yield { type: "thinking_start", block: event.index };
-        break;
-      }
-      case "content_block_delta": {
-        const text = extend(blocks[event.index], event.delta);
-        characters += text.length;
-        // A UTF-16 unit is at most three bytes of UTF-8, and of JSON at most six.
-        if (characters * 3 > bytesMost) {
-          return { status: "failed", kind: "too_large", message: tooLarge(bytesMost) };
-        }
-        if (event.delta.type === "text_delta" && text !== "") {
-          yield { type: "text", block: event.index, text };
-        }
-        break;
-      }
-      case "content_block_stop": {
-        const call = callOf(blocks[event.index]);
-        if (!call) break;
-        calls.set(call.id, call);
-        yield { type: "call", call };
-        break;
-      }
-      case "message_delta":
-        usage = usageOf(usage, event.usage);
-        stopReason = event.delta.stop_reason ?? stopReason;
-        break;
-      case "message_stop":
-        ended = true;
-        break;
+  for await (const raw of events) {
+    const event = readStreamEvent(raw);
+    if (event.type === "broken") return failed("cut", "The model's answer is not well-formed");
+    if (event.type === "usage") usage = { ...usage, ...event.usage };
+    if (event.type === "stop_reason") {
+      usage = { ...usage, ...event.usage };
+      stopReason = event.reason ?? stopReason;
     }
+    if (event.type === "block_start") {
+      const block = opened(event.block, callId);
+      bytes += held(block);
+      if (blocks.length >= ANSWER_BLOCKS || bytes > bytesMost) return tooLarge(bytesMost);
+      const place = blocks.push(block) - 1;
+      open.set(event.index, place);
+      if (block.type === "thinking") yield { type: "thinking_start", block: place };
+      if (block.type === "text") {
+        yield { type: "text_start", block: place };
+        if (block.text !== "") yield { type: "text", block: place, text: block.text };
+      }
+    }
+    if (event.type === "block_delta") {
+      const place = open.get(event.index);
+      const block = place === undefined ? undefined : blocks[place];
+      if (place === undefined || !block || !extend(block, event.of, event.text)) continue;
+      // The input of a call is JSON already.
+      bytes += event.of === "json" ? utf8Bytes(event.text) : jsonBytes(event.text);
+      if (bytes > bytesMost) return tooLarge(bytesMost);
+      if (block.type === "text" && event.text !== "") {
+        yield { type: "text", block: place, text: event.text };
+      }
+    }
+    if (event.type === "block_stop") {
+      const block = blocks[open.get(event.index) ?? -1];
+      open.delete(event.index);
+      if (block?.type !== "tool_use") continue;
+      block.call = callOf(block);
+      yield { type: "call", call: block.call };
+    }
+    ended = event.type === "end";
+    if (ended) break;
   }
   if (!ended || stopReason === undefined) {
-    return {
-      status: "failed",
-      kind: "cut",
-      message: "The model's answer broke off before its end",
-    };
+    return failed("cut", "The model's answer broke off before its end");
   }
-  return answer(blocks, calls, stopReason, usage);
+  const whole = answer(blocks, stopReason, usage);
+  // Numbers grow when they are written anew, so that only now the size is known.
+  return jsonBytesOf(whole.content) > bytesMost ? tooLarge(bytesMost) : whole;
 }
 
-function answer(
-  blocks: Building[],
-  calls: ReadonlyMap<string, ToolCall>,
-  stopReason: string,
-  usage: Usage,
-): Answer {
+function answer(blocks: readonly Block[], stopReason: string, usage: Usage): Answer {
   const content: AssistantBlock[] = [];
-  const malformed: Record<string, string> = {};
-  // Where the limit struck within a call, its JSON may look whole all the same.
-  const inCall = stopReason === "max_tokens" && blocks.at(-1)?.type === "tool_use";
+  const malformed = new Map<string, string>();
+  const limited = stopReason === "max_tokens";
   let cutCall = false;
   for (const block of blocks) {
-    if (block === undefined || block.type === "other") continue;
+    if (block.type === "other") continue;
     if (block.type !== "tool_use") {
       const kept = spoken(block);
       if (kept) content.push(kept);
       continue;
     }
-    const call = calls.get(block.id);
-    if (!call || (inCall && block === blocks.at(-1))) {
+    // Where the limit struck within a call, its JSON may look whole all the same.
+    if (limited && (block.call === undefined || block === blocks.at(-1))) {
       cutCall = true;
       continue;
     }
-    content.push({ type: "tool_use", id: call.id, name: call.name, input: call.input });
-    if (call.malformed !== undefined) malformed[call.id] = call.malformed;
+    // An answer that is whole may have left out the end of a block: the input says if it is complete.
+    const { id, name, input, malformed: reason } = block.call ?? callOf(block);
+    content.push({ type: "tool_use", id, name, input });
+    if (reason !== undefined) malformed.set(id, reason);
   }
   return { status: "answered", content, malformed, stopReason, cutCall, usage };
 }
 
-function opened(block: Anthropic.Messages.ContentBlock): Building {
-  switch (block.type) {
-    case "text":
-      return { type: "text", text: block.text };
-    case "thinking":
-      return { type: "thinking", thinking: block.thinking, signature: block.signature };
-    case "redacted_thinking":
-      return { type: "redacted_thinking", data: block.data };
-    case "tool_use":
-      return { type: "tool_use", id: block.id, name: block.name, json: "" };
-    default:
-      return { type: "other" };
-  }
+function opened(block: StartedBlock, callId: (id: unknown) => string): Block {
+  if (block.type !== "tool_use") return block;
+  return { type: "tool_use", id: callId(block.id), name: block.name, json: "" };
 }
 
-/** Adds a delta to its block and gives back the text that it added. */
-function extend(block: Building | undefined, delta: Anthropic.Messages.RawContentBlockDelta) {
-  if (block?.type === "text" && delta.type === "text_delta") {
-    block.text += delta.text;
-    return delta.text;
-  }
-  if (block?.type === "thinking" && delta.type === "thinking_delta") {
-    block.thinking += delta.thinking;
-    return delta.thinking;
-  }
-  if (block?.type === "thinking" && delta.type === "signature_delta") {
-    block.signature += delta.signature;
-    return delta.signature;
-  }
-  if (block?.type === "tool_use" && delta.type === "input_json_delta") {
-    block.json += delta.partial_json;
-    return delta.partial_json;
-  }
-  return "";
+/** Adds to a block what belongs to it; false for what does not. */
+function extend(block: Block, of: DeltaKind, text: string): boolean {
+  if (block.type === "text" && of === "text") block.text += text;
+  else if (block.type === "thinking" && of === "thinking") block.thinking += text;
+  else if (block.type === "thinking" && of === "signature") block.signature += text;
+  else if (block.type === "tool_use" && of === "json") block.json += text;
+  else return false;
+  return true;
 }
 
-function callOf(block: Building | undefined): ToolCall | undefined {
-  if (block?.type !== "tool_use") return undefined;
+function callOf(block: Extract<Block, { type: "tool_use" }>): ToolCall {
   const { id, name, json } = block;
   if (json.trim() === "") return { id, name, input: {} };
   try {
@@ -169,7 +146,7 @@ function wellFormed(input: Record<string, unknown>): Record<string, unknown> {
 }
 
 function spoken(
-  block: Exclude<Building, { type: "tool_use" } | { type: "other" }>,
+  block: Exclude<Block, { type: "tool_use" } | { type: "other" }>,
 ): AssistantBlock | undefined {
   // Thinking that was cut off has no signature, and without one the API refuses it for ever.
   if (block.type === "thinking" && block.signature === "") return undefined;
@@ -177,27 +154,26 @@ function spoken(
   return block.text.trim() === "" ? undefined : { type: "text", text: block.text.toWellFormed() };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** JSON bytes of a block as it begins. */
+function held(block: Block): number {
+  return jsonBytesOf(block.type === "tool_use" ? [block.id, block.name] : block);
 }
 
-function usageOf(
-  before: Usage,
-  usage: {
-    input_tokens?: number | null;
-    cache_read_input_tokens?: number | null;
-    cache_creation_input_tokens?: number | null;
-    output_tokens?: number | null;
-  },
-): Usage {
-  return {
-    input: usage.input_tokens ?? before.input,
-    cacheRead: usage.cache_read_input_tokens ?? before.cacheRead,
-    cacheCreation: usage.cache_creation_input_tokens ?? before.cacheCreation,
-    output: usage.output_tokens ?? before.output,
-  };
+function jsonBytesOf(value: unknown): number {
+  return utf8Bytes(JSON.stringify(value));
 }
 
-function tooLarge(bytes: number): string {
-  return `The model's answer is larger than ${bytes} bytes. Ask for a smaller piece of work`;
+function utf8Bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function tooLarge(bytes: number): ModelFailure {
+  return failed(
+    "too_large",
+    `The model's answer is larger than ${bytes} bytes or ${ANSWER_BLOCKS} blocks. Ask for a smaller piece of work`,
+  );
+}
+
+function failed(kind: "cut" | "too_large", message: string): ModelFailure {
+  return { status: "failed", kind, message };
 }

@@ -4,6 +4,7 @@
 // with the response's headers.
 
 import Anthropic, { APIConnectionError, APIError } from "@anthropic-ai/sdk";
+import { createCallIds } from "../shared/query/call-ids.ts";
 import type { FailureKind, Model, ModelFailure, ModelRequest } from "../shared/query/model.ts";
 import { collectAnswer } from "./anthropic-answer.ts";
 import { requestBody } from "./anthropic-request.ts";
@@ -45,7 +46,8 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
           signal: stop,
           headers,
         });
-        const outcome = yield* collectAnswer(events, options.answerBytes);
+        const callId = createCallIds(request.messages);
+        const outcome = yield* collectAnswer(events, options.answerBytes, callId);
         // The SDK ends an aborted stream silently, so that it looks like one that was cut.
         return outcome.status === "answered" ? outcome : (stopped() ?? outcome);
       } catch (error) {

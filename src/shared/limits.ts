@@ -116,3 +116,24 @@ export const STORE_NAME_CHARACTERS = 255;
 export const STORE_DESCRIPTION_CHARACTERS = 1024;
 /** Memories or versions on one page that carries their content. Source: the official SDK. */
 export const FULL_PAGE_MOST = 20;
+/** One tool result, in UTF-8 bytes: what Read returns at most, and its notes. */
+export const TOOL_RESULT_BYTES = 120_000;
+/** All results of one answer, in bytes of JSON: they are one message, so one row, with room to spare. */
+export const TOOL_RESULTS_BYTES = 1_000_000;
+/** What each call may have of that in any case, in bytes of JSON: a message, or a beginning and a mark. */
+export const TOOL_RESULT_LEAST_BYTES = 400;
+/** Blocks of one answer, and their highest number: with the least result each, a row is not full. */
+export const ANSWER_BLOCKS = 4000;
+/** Tokens that one figure of a model's usage may say: beyond it the server is wrong. */
+export const USAGE_TOKENS = 1_000_000_000;
+/** A search pattern's program, in instructions, and what its text may ask for by repetition. */
+export const PATTERN_PROGRAM = 1000;
+/**
+ * Work of patterns between two pauses, in characters times instructions: about 0.2 microseconds each
+ * at worst, so some 10 ms. One line has to fit: a larger pattern sees less of it.
+ */
+export const PATTERN_SLICE_STEPS = 50_000;
+/** Work of patterns in one call, in the same steps: 10 MB for a usual pattern, 15 s for the worst. */
+export const PATTERN_STEPS = 100_000_000;
+/** Characters of one line that Grep holds a pattern against. */
+export const GREP_LINE_CHARACTERS = 10_000;

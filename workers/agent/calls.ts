@@ -1,9 +1,15 @@
 // The tool calls of the last answer and how far each has come, until their results are a message.
 
 import * as z from "zod";
+import type { ToolResultBlock } from "../../src/shared/query/messages.ts";
 import type { CallState } from "../../src/shared/query/steps.ts";
 import type { ToolNote, ToolResult } from "../../src/shared/query/tool.ts";
 import { refuseLarge } from "./events.ts";
+
+/** As it was parsed: a copy by key would lose `__proto__`, which may be a name like any other. */
+export const plainInput = z.custom<Record<string, unknown>>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+);
 
 const note = z.discriminatedUnion("type", [
   z.object({ type: z.literal("seen"), path: z.string(), etag: z.string() }),
@@ -19,7 +25,7 @@ const call = z.object({
   type: z.literal("tool_use"),
   id: z.string(),
   name: z.string(),
-  input: z.record(z.string(), z.unknown()),
+  input: plainInput,
 });
 
 /** Adds a call of an answer; `eventId` is that of its `agent.tool_use` event. */
@@ -68,6 +74,35 @@ export function finishCall(sql: SqlStorage, turn: number, id: string, done: Tool
       id,
     )
     .one().event_id;
+}
+
+/**
+ * A block for each call of a turn that goes no further: what a call did, where that is on disk, else
+ * `otherwise` as an error. Reads rows as they are, since it also serves a turn that they have broken.
+ */
+export function closingResults(
+  sql: SqlStorage,
+  turn: number,
+  otherwise: string,
+): ToolResultBlock[] {
+  const rows = sql.exec<{ id: string; result: string | null }>(
+    "SELECT id, result FROM calls WHERE turn = ? ORDER BY n",
+    turn,
+  );
+  return [...rows].map((row): ToolResultBlock => {
+    const done = row.result === null ? undefined : readResult(row.result);
+    const content = done?.content ?? otherwise;
+    const block: ToolResultBlock = { type: "tool_result", tool_use_id: row.id, content };
+    return (done?.isError ?? true) ? { ...block, is_error: true } : block;
+  });
+}
+
+function readResult(text: string): ToolResult | undefined {
+  try {
+    return result.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Forgets the calls of a turn; their results are a message now. */

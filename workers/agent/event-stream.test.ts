@@ -342,6 +342,44 @@ describe("the end", () => {
     },
   );
 
+  test("an event that finds the buffer full of previews comes as soon as there is room", async () => {
+    const log = createLog();
+    const client = log.open({ previews: ["agent.message"], pingMs: 60_000 });
+    await client.read();
+    await settled();
+    const [subscriber] = log.subscribers;
+    const body = { text: "p".repeat(70_000) };
+    const begun = { of: "agent.message", type: "event_start", id: "a", body } as const;
+    for (let n = 0; n < 3; n += 1) subscriber?.preview([begun]);
+    for (let n = 0; n < 5; n += 1) log.append("y".repeat(100_000));
+    const frames = await client.readFrames(6);
+    expect(frames.length).toBeGreaterThanOrEqual(6);
+    expect(
+      ids(client)
+        .filter((id) => id !== undefined)
+        .at(-1),
+    ).toBe(5);
+    await client.cancel();
+  });
+
+  test("finish says how many events a client does not get that reads too slowly", async () => {
+    const log = createLog();
+    const client = log.open();
+    await client.read();
+    await settled();
+    const kept = [...log.subscribers];
+    log.subscribers.clear();
+    for (let n = 0; n < 100; n += 1) log.append("y".repeat(100_000));
+    const last = log.append("gone", "session.deleted");
+    for (const subscriber of kept) subscriber.finish(last);
+    log.events.length = 0;
+    while (!client.over) await client.read();
+    const got = client.frames.length - 1;
+    expect(got).toBeLessThan(100);
+    expect(ids(client)).toEqual([...range(1, got), 101]);
+    expect(client.comments.at(-1)).toBe(`: ${100 - got} events left out`);
+  });
+
   test("finish ends a client that waits, and forgets it", async () => {
     const log = createLog();
     const client = log.open();

@@ -15,7 +15,10 @@ export interface Subscriber {
   /** There is something new in the log. */
   wake(): void;
   preview(frames: readonly PreviewFrame[]): void;
-  /** The log is about to be cleared: this event is the last one. */
+  /**
+   * The log is about to be cleared: this event is the last one. A client that reads too slowly does
+   * not get all that stands before it; a comment then says how many events were left out.
+   */
   finish(last: StoredEvent): void;
 }
 
@@ -46,7 +49,9 @@ export function eventStream(
   const subscriber: Subscriber = {
     wake() {
       caughtUp = false;
-      if (drain()) news?.();
+      drain();
+      // Also where there was no room: who waits would not hear when there is some.
+      news?.();
     },
     preview(frames) {
       for (const { of, type, body, id } of frames) {
@@ -61,7 +66,11 @@ export function eventStream(
     },
     finish(last) {
       drain(FINISH_BYTES);
-      if (controller && !over && cursor < last.seq) controller.enqueue(bytes(frame(last)));
+      if (controller && !over && cursor < last.seq) {
+        const missing = last.seq - cursor - 1;
+        if (missing > 0) controller.enqueue(bytes(`: ${missing} events left out\n\n`));
+        controller.enqueue(bytes(frame(last)));
+      }
       if (!over) controller?.close();
       end();
     },
@@ -76,7 +85,9 @@ export function eventStream(
         opened.enqueue(bytes(": connected\n\n"));
       },
       async pull(opened) {
-        if (over || drain()) return;
+        // Waiting is for those who have all. Who lacks room is asked again by the next read, but not
+        // while this call still waits; workerd calls without room too.
+        if (over || drain() || !caughtUp) return;
         if ((await woken()) || over) return;
         opened.enqueue(bytes(": ping\n\n"));
       },

@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { log } from "../../src/platform/log.ts";
 import type { Message, UserBlock } from "../../src/shared/query/messages.ts";
+import { plainInput } from "./calls.ts";
 import { refuseLarge } from "./events.ts";
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
@@ -31,7 +32,7 @@ const assistant = z.object({
         type: z.literal("tool_use"),
         id: z.string(),
         name: z.string(),
-        input: z.record(z.string(), z.unknown()),
+        input: plainInput,
       }),
     ]),
   ),

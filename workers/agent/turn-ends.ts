@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Message } from "../../src/shared/query/messages.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
-import { dropCalls } from "./calls.ts";
+import { closingResults, dropCalls } from "./calls.ts";
 import { appendEvent } from "./events.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { createPreview } from "./preview.ts";
@@ -89,19 +89,13 @@ export function finishTurn(
 
 /** A defect in the middle of tool calls: each gets a result, so that the next request is valid. */
 function closeCalls(sql: SqlStorage, turn: Turn): void {
-  const rows = sql
-    .exec<{ id: string }>("SELECT id FROM calls WHERE turn = ? ORDER BY n", turn.n)
-    .toArray();
-  if (rows.length === 0) return;
-  appendMessage(sql, turn.n, {
-    role: "user",
-    content: rows.map(({ id }) => ({
-      type: "tool_result",
-      tool_use_id: id,
-      content: "The turn failed before this call was done. Look before you try it again.",
-      is_error: true,
-    })),
-  });
+  const content = closingResults(
+    sql,
+    turn.n,
+    "The turn failed before this call was done. Look before you try it again.",
+  );
+  if (content.length === 0) return;
+  appendMessage(sql, turn.n, { role: "user", content });
   dropCalls(sql, turn.n);
 }
 

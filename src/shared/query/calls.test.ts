@@ -131,3 +131,22 @@ test("an abort after its end does not change a reader's result", async () => {
   stop.abort();
   expect((await running).content).toBe("done");
 });
+
+test("results that are too large together are cut in what is told and in the message alike", async () => {
+  const line = `${"y".repeat(900)}\n`.repeat(110);
+  const read = readTool("Read", async () => ok(line));
+  const write = writeTool("Write", { commit: async () => ok("wrote it") });
+  const states = Array.from({ length: 24 }, (_, n) => call(`r${n}`, "Read"));
+  const { steps, message } = await all([call("w", "Write"), ...states], [read, write]);
+  expect(JSON.stringify(message).length).toBeLessThan(1_010_000);
+  const told = steps.flatMap((step) =>
+    step.type === "call_finished" ? [[step.callId, step.result.content]] : [],
+  );
+  const kept = message.content.map((block) =>
+    block.type === "tool_result" ? [block.tool_use_id, block.content] : [],
+  );
+  expect(new Map(told as [string, string][])).toEqual(new Map(kept as [string, string][]));
+  expect(contents(message)[0]).toBe("wrote it");
+  expect(contents(message)[1]).toBe(line);
+  expect(contents(message).at(-1)).toMatch(/\[\d+ bytes were left out here/);
+});

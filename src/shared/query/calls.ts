@@ -1,6 +1,7 @@
 // Running the tool calls of one answer: readers side by side, writers alone and in order.
 
 import type { Message, ToolResultBlock } from "./messages.ts";
+import { createResultBudget } from "./result-budget.ts";
 import type { CallState, LoopStep } from "./steps.ts";
 import type { ReadTool, Tool, ToolResult } from "./tool.ts";
 
@@ -30,7 +31,8 @@ async function runRead(tool: ReadTool, input: unknown, signal: AbortSignal): Pro
 
 /**
  * Runs what is left of these calls and returns the one message with all their results, in the order
- * of the calls. `started` holds the reads that began while the model still spoke.
+ * of the calls. `started` holds the reads that began while the model still spoke. A result that is too
+ * large, alone or together with the others, is cut before it is told.
  */
 export async function* runCalls(
   states: readonly CallState[],
@@ -41,6 +43,8 @@ export async function* runCalls(
   const results = new Map<string, ToolResult>();
   const running = new Map<string, Promise<[string, ToolResult]>>();
   const writers: CallState[] = [];
+  const budget = createResultBudget(states.length);
+  for (const { result } of states) if (result) budget.count(result);
 
   for (const state of states) {
     const { id, name, input } = state.call;
@@ -54,13 +58,14 @@ export async function* runCalls(
   }
 
   while (running.size > 0) {
-    const [id, result] = await Promise.race(running.values());
+    const [id, whole] = await Promise.race(running.values());
+    const result = budget.fit(whole);
     running.delete(id);
     results.set(id, result);
     yield { type: "call_finished", callId: id, result };
   }
   for (const state of writers) {
-    const result = yield* runWriter(state, tools, signal);
+    const result = budget.fit(yield* runWriter(state, tools, signal));
     results.set(state.call.id, result);
     yield { type: "call_finished", callId: state.call.id, result };
   }

@@ -64,9 +64,16 @@ test("thinking before what was said stays with it", () => {
 });
 
 test("malformed input is kept with its call, and the client is told", () => {
-  const decision = decide("tool_use", [CALL], 0, { malformed: { a: "it breaks" } });
+  const decision = decide("tool_use", [CALL], 0, { malformed: new Map([["a", "it breaks"]]) });
   expect(decision.calls).toEqual([{ call: CALL, malformed: "it breaks" }]);
   expect(decision.problem).toMatchObject({ kind: "malformed_input", goesOn: true });
+});
+
+test("an id of the prototype's is an id like any other", () => {
+  const calls = ["constructor", "__proto__", "toString"].map((id) => ({ ...CALL, id }) as const);
+  expect(decide("tool_use", calls).calls).toEqual(calls.map((call) => ({ call })));
+  const malformed = new Map([["__proto__", "it breaks"]]);
+  expect(decide("tool_use", calls, 0, { malformed }).calls[1]?.malformed).toBe("it breaks");
 });
 
 describe("an answer cut by the token limit", () => {

@@ -107,7 +107,7 @@ function reminder(text: string): Message {
 function callStates(answer: Answer): CallState[] {
   return answer.content.flatMap((block) => {
     if (block.type !== "tool_use") return [];
-    const reason = answer.malformed[block.id];
+    const reason = answer.malformed.get(block.id);
     return [reason === undefined ? { call: block } : { call: block, malformed: reason }];
   });
 }

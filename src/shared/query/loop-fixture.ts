@@ -236,11 +236,13 @@ export function answerOf({ thinking, text = "", calls = [], stop, cutCall }: Sai
   if (thinking !== undefined) content.push({ type: "thinking", thinking, signature: "signed" });
   if (text.trim() !== "") content.push({ type: "text", text });
   content.push(...calls.map((call) => ({ type: "tool_use" as const, ...toolUse(call) })));
-  const malformed = calls.flatMap((call) => (call.malformed ? [[call.id, call.malformed]] : []));
+  const malformed = calls.flatMap((call) =>
+    call.malformed ? [[call.id, call.malformed] as const] : [],
+  );
   return {
     status: "answered",
     content,
-    malformed: Object.fromEntries(malformed),
+    malformed: new Map(malformed),
     stopReason: stop ?? (calls.length > 0 ? "tool_use" : "end_turn"),
     cutCall: cutCall ?? false,
     usage: { input: 10, cacheRead: 0, cacheCreation: 0, output: 5 },

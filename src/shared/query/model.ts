@@ -36,6 +36,7 @@ export interface Usage {
 export const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheCreation: 0, output: 0 };
 
 export interface ToolCall {
+  /** One that the API takes and that no other call of the history and of this answer has. */
   id: string;
   name: string;
   /** Parsed input; `{}` where `malformed` says that the model's JSON could not be parsed. */
@@ -57,7 +58,7 @@ export interface Answer {
   /** Without empty text blocks and without a call that the token limit cut. */
   content: AssistantBlock[];
   /** Ids of calls whose input could not be parsed, with the reason. */
-  malformed: Record<string, string>;
+  malformed: ReadonlyMap<string, string>;
   /** `end_turn`, `tool_use`, `max_tokens`, `refusal`, `pause_turn`, … or one not known yet. */
   stopReason: string;
   /** True where the token limit cut a tool call and the call was left out of `content`. */

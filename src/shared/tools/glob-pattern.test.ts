@@ -63,8 +63,19 @@ describe("compileGlob", () => {
     "a\\",
     "[z-a]",
     "a".repeat(1001),
+    `${"**/a/".repeat(190)}b`,
   ])("refuses %j with a reason", (glob) => {
     expect(compileGlob(glob)).toMatchObject({ status: "refused", message: expect.any(String) });
+  });
+
+  it("takes a long path as it is, and matches no wildcards against one that would take too long", () => {
+    const path = `d/${"x".repeat(900)}`;
+    expect(matches(path, path)).toBe(true);
+    expect(matches("x".repeat(900), path)).toBe(true);
+    const slow = compileGlob(`d/${"*x".repeat(200)}`);
+    expect(slow.status === "compiled" && slow.isTooLong(path)).toBe(true);
+    expect(slow.status === "compiled" && slow.matches(path)).toBe(false);
+    expect(slow.status === "compiled" && slow.steps([path])).toBeLessThanOrEqual(52_000);
   });
 
   it("takes no longer for a hostile pattern", () => {

@@ -2,10 +2,17 @@
 // they say.
 
 import { RE2JS } from "re2js";
-import { PATTERN_CHARACTERS } from "../limits.ts";
+import { PATTERN_CHARACTERS, PATTERN_PROGRAM, PATTERN_SLICE_STEPS } from "../limits.ts";
 
 export type GlobPattern =
-  | { status: "compiled"; matches(path: string): boolean }
+  | {
+      status: "compiled";
+      matches(path: string): boolean;
+      /** The work of holding it against these paths, in characters times instructions. */
+      steps(paths: readonly string[]): number;
+      /** Whether a path is so long that this glob would hold up everybody; it does not match then. */
+      isTooLong(path: string): boolean;
+    }
   | { status: "refused"; message: string };
 
 /**
@@ -25,13 +32,25 @@ export function compileGlob(glob: string, options: { anchored?: boolean } = {}):
   }
   const translated = translate(normal);
   if (translated.status === "refused") return refuse(glob, translated.reason);
-  const expression =
-    normal.includes("/") || options.anchored === true
-      ? translated.expression
-      : `(?:.*/)?${translated.expression}`;
+  const byName = !normal.includes("/") && options.anchored !== true;
+  const held = (path: string) => (byName ? path.slice(path.lastIndexOf("/") + 1) : path);
+  if (!/[*?[\]{}\\]/.test(normal)) {
+    const matches = (path: string) => held(path) === normal;
+    return { status: "compiled", matches, steps: ({ length }) => length, isTooLong: () => false };
+  }
   try {
-    const compiled = RE2JS.compile(expression, RE2JS.DOTALL);
-    return { status: "compiled", matches: (path) => compiled.testExact(path) };
+    const compiled = RE2JS.compile(translated.expression, RE2JS.DOTALL);
+    const size = compiled.programSize();
+    if (size > PATTERN_PROGRAM) return refuse(glob, "it is too large; use a simpler one");
+    const most = Math.floor(PATTERN_SLICE_STEPS / size);
+    const isTooLong = (path: string) => held(path).length > most;
+    return {
+      status: "compiled",
+      matches: (path) => !isTooLong(path) && compiled.testExact(held(path)),
+      steps: (paths) =>
+        paths.reduce((sum, path) => sum + size * (Math.min(held(path).length, most) + 1), 0),
+      isTooLong,
+    };
   } catch {
     return refuse(glob, "it is no valid pattern");
   }

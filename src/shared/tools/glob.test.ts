@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FileStore } from "../files/store.ts";
 import { createGlobTool } from "./glob.ts";
+import { PACE } from "./grep-pace.ts";
 import { createMemory, mountOf, openSession, type Session, store } from "./tool-fixture.ts";
 
 describe("Glob", () => {
@@ -70,13 +71,35 @@ describe("Glob", () => {
   });
 
   it("says when it shows or looked at only a part", async () => {
-    const tool = createGlobTool(session.env, { results: 2, entries: 3 });
+    const tool = createGlobTool(session.env, { results: 2, entries: 3, pace: PACE });
     const { content } = await tool.run(
       { pattern: "**", path: "/memory" },
       new AbortController().signal,
     );
     expect(content).toContain("[2 of 3 are shown");
     expect(content).toContain("[Only the first 3 files were looked at");
+  });
+
+  it("pauses in long work, ends where the budget ends, and is stopped", async () => {
+    for (let n = 0; n < 30; n += 1) await store(memory, `${"ab".repeat(100)}${n}`, "x");
+    const limits = { results: 9, entries: 99, pace: { slice: 50_000, all: 400_000 } };
+    const stop = new AbortController();
+    let pauses = 0;
+    const tool = createGlobTool(session.env, limits, async () => {
+      pauses += 1;
+      if (pauses > 20) stop.abort();
+    });
+    const input = { pattern: `${"*a".repeat(40)}c`, path: "/memory" };
+    expect((await tool.run(input, stop.signal)).content).toContain("the pattern is too slow");
+    expect(pauses).toBeGreaterThanOrEqual(7);
+    pauses = 20;
+    expect(await tool.run(input, stop.signal)).toMatchObject({ isError: true });
+  });
+
+  it("says which paths are too long for a pattern", async () => {
+    await store(memory, "a".repeat(200), "x");
+    const found = await session.call("Glob", { pattern: "*a".repeat(150), path: "/memory" });
+    expect(found.content).toContain("[1 files were not looked at");
   });
 
   it("has an answer for an empty directory", async () => {

@@ -3,6 +3,7 @@ import { listFiles, type MountedFile, type Mounts, relativeTo } from "../files/m
 import { GLOB_RESULTS, WALK_ENTRIES } from "../limits.ts";
 import type { ReadTool, ToolResult } from "../query/tool.ts";
 import { compileGlob, literalDirectory } from "./glob-pattern.ts";
+import { nextTask, PACE, Pace, type PaceLimits, type Pause } from "./grep-pace.ts";
 import { inputSchema, parseInput } from "./input.ts";
 import { failure, failureOf, success } from "./result.ts";
 import { sandboxDirectory, type ToolEnv } from "./sandbox.ts";
@@ -21,12 +22,27 @@ export interface GlobLimits {
   results: number;
   /** Files looked at. */
   entries: number;
+  /** Work of the pattern. */
+  pace: PaceLimits;
 }
 
-const LIMITS: GlobLimits = { results: GLOB_RESULTS, entries: WALK_ENTRIES };
+const LIMITS: GlobLimits = { results: GLOB_RESULTS, entries: WALK_ENTRIES, pace: PACE };
 
-/** Lists files by a glob over their paths. */
-export function createGlobTool(env: ToolEnv, limits: GlobLimits = LIMITS): ReadTool {
+interface Found {
+  files: MountedFile[];
+  looked: number;
+  /** Files whose paths are too long for the pattern. */
+  tooLong: number;
+  /** The work that one call may do was done before the end. */
+  spent: boolean;
+}
+
+/** Lists files by a glob over their paths; `pause` as in Grep. */
+export function createGlobTool(
+  env: ToolEnv,
+  limits: GlobLimits = LIMITS,
+  pause: Pause = nextTask,
+): ReadTool {
   async function run(input: unknown, signal: AbortSignal): Promise<ToolResult> {
     const parsed = parseInput(schema, "Glob", input);
     if (parsed.status === "refused") return parsed.result;
@@ -39,18 +55,24 @@ export function createGlobTool(env: ToolEnv, limits: GlobLimits = LIMITS): ReadT
     if (target.status === "refused") return failure(target.message);
     const namesOf = namesFor(isAbsolute ? "/" : parsed.input.path && target.path);
     try {
-      const found: MountedFile[] = [];
-      let looked = 0;
+      const found: Found = { files: [], looked: 0, tooLong: 0, spent: false };
+      const pace = new Pace(limits.pace, pause);
       for await (const file of listFiles(env.mounts, target.path, limits.entries + 1)) {
+        const names = namesOf(file);
+        const pausing = pace.before(glob.steps(names));
+        if (pausing) await pausing;
         if (signal.aborted) return failure("Glob was stopped before it ended");
-        looked += 1;
-        if (looked > limits.entries) break;
-        if (namesOf(file).some((name) => glob.matches(name))) found.push(file);
+        found.spent = pace.spent;
+        if (found.spent) break;
+        found.looked += 1;
+        if (found.looked > limits.entries) break;
+        if (names.some((name) => glob.matches(name))) found.files.push(file);
+        else if (names.some((name) => glob.isTooLong(name))) found.tooLong += 1;
       }
-      if (looked === 0 && !isRoot(env.mounts, target.path)) {
+      if (found.looked === 0 && !found.spent && !isRoot(env.mounts, target.path)) {
         return failure(`Cannot look in ${target.path}: there is no such directory`);
       }
-      return list(pattern, target.path, found, looked, limits);
+      return list(pattern, target.path, found, limits);
     } catch (error) {
       return failureOf(error, `Glob in ${target.path}`);
     }
@@ -67,20 +89,29 @@ function namesFor(base: string | undefined): (file: MountedFile) => string[] {
 function list(
   pattern: string,
   path: string,
-  found: MountedFile[],
-  looked: number,
+  { files, looked, tooLong, spent }: Found,
   limits: GlobLimits,
 ): ToolResult {
-  found.sort((a, b) => b.entry.modified - a.entry.modified || (a.path < b.path ? -1 : 1));
-  const lines = found.slice(0, limits.results).map((file) => file.path);
+  files.sort((a, b) => b.entry.modified - a.entry.modified || (a.path < b.path ? -1 : 1));
+  const lines = files.slice(0, limits.results).map((file) => file.path);
   if (lines.length === 0) lines.push(`No file below ${path} matches "${pattern}"`);
-  if (found.length > limits.results) {
+  if (files.length > limits.results) {
     lines.push(
-      `[${limits.results} of ${found.length} are shown. Narrow pattern or path for the rest]`,
+      `[${limits.results} of ${files.length} are shown. Narrow pattern or path for the rest]`,
     );
   }
   if (looked > limits.entries) {
     lines.push(`[Only the first ${limits.entries} files were looked at. Narrow path for the rest]`);
+  }
+  if (tooLong > 0) {
+    lines.push(
+      `[${tooLong} files were not looked at: their paths are too long for this pattern. Simplify it]`,
+    );
+  }
+  if (spent) {
+    lines.push(
+      `[Only the first ${looked} files were looked at: the pattern is too slow. Simplify it or narrow path]`,
+    );
   }
   return success(lines.join("\n"));
 }

@@ -11,6 +11,7 @@ import {
   WALK_ENTRIES,
 } from "../limits.ts";
 import { createGrepTool, type GrepLimits } from "./grep.ts";
+import { nextTask, PACE } from "./grep-pace.ts";
 import { createMemory, mountOf, openSession, type Session, store } from "./tool-fixture.ts";
 
 const LIMITS: GrepLimits = {
@@ -22,6 +23,7 @@ const LIMITS: GrepLimits = {
   totalBytes: GREP_TOTAL_BYTES,
   entries: WALK_ENTRIES,
   concurrency: STORAGE_CONCURRENCY,
+  pace: PACE,
 };
 
 describe("Grep", () => {
@@ -123,6 +125,102 @@ describe("Grep", () => {
     expect(most).toBe(STORAGE_CONCURRENCY);
     expect(content).toContain("[Not searched: 1 files that could not be read]");
     expect(content).not.toContain("acme");
+  });
+
+  describe("with a hostile pattern", () => {
+    /** Not too large to compile, and never cheap: each character leads to a new state. */
+    const SLOW = "(?:a[ab]{0,9}){9}[^ab]";
+    const SLOW_SIZE = 174;
+    const random = (count: number) => {
+      let seed = 1;
+      return Array.from({ length: count }, () => {
+        seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+        return seed > 1_073_741_824 ? "a" : "b";
+      }).join("");
+    };
+
+    it.each([
+      "(?:(?:a[ab]{0,100}){9})[^ab]",
+      `(?:${"a".repeat(300)}){1000}`,
+      "((a{30}){30}){30}",
+      "a{1000}".repeat(9),
+      "\\pL".repeat(300),
+      "\\pL{900}",
+      "(?:a|b{0,600})",
+    ])("%s is refused before it costs anything", async (pattern) => {
+      const { isError, content } = await grep({ pattern });
+      expect([isError, content]).toEqual([true, expect.stringContaining("too large")]);
+    });
+
+    it.each([
+      "(\\d{1,3}\\.){3}\\d{1,3}",
+      "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+      "^.{0,400}x$",
+    ])("%s, as people write it, is not", async (pattern) => {
+      expect((await grep({ pattern })).isError).toBe(false);
+    });
+
+    it("searches the beginning of a long line, and says so; a plain text is found anywhere", async () => {
+      await store(files, "long", `${"ab".repeat(400_000)}!end`);
+      const path = "/memory/long";
+      const { content } = await grep({ pattern: SLOW, path });
+      expect(content).toMatch(/Not searched: what is behind the first \d+ characters of 1 lines/);
+      expect((await grep({ pattern: "b!end", path })).content).toContain("/memory/long:1: abab");
+      expect((await grep({ pattern: "b\\!e", path })).content).not.toContain("Not searched");
+    });
+
+    it("pauses between slices that are small enough, others get in meanwhile", async () => {
+      const line = `${random(250)}\n`;
+      await store(files, "many", line.repeat(100));
+      let others = 0;
+      const tick = setInterval(() => {
+        others += 1;
+      }, 0);
+      let pauses = 0;
+      const tool = createGrepTool(session.env, LIMITS, () => {
+        pauses += 1;
+        return nextTask();
+      });
+      const input = { pattern: SLOW, path: "/memory/many" };
+      const { content } = await tool.run(input, new AbortController().signal);
+      clearInterval(tick);
+      expect(content).toContain("No line");
+      const steps = 100 * 250 * SLOW_SIZE;
+      expect(pauses).toBeGreaterThanOrEqual(Math.floor(steps / PACE.slice));
+      expect(others).toBeGreaterThan(5);
+    });
+
+    it("is stopped between two slices", async () => {
+      await store(files, "many", `${random(250)}\n`.repeat(100));
+      const stop = new AbortController();
+      let pauses = 0;
+      const tool = createGrepTool(session.env, LIMITS, async () => {
+        pauses += 1;
+        if (pauses === 3) stop.abort();
+      });
+      const result = await tool.run({ pattern: SLOW, path: "/memory/many" }, stop.signal);
+      expect(result).toMatchObject({ isError: true, content: expect.stringContaining("stopped") });
+      expect(pauses).toBe(3);
+    });
+
+    it("ends where the budget ends, with what was found until then", async () => {
+      await store(files, "many", `a!\n${`${random(100)}\n`.repeat(100)}a!\n`);
+      const pace = { slice: PACE.slice, all: 200_000 };
+      const { content } = await grep({ pattern: `a!|${SLOW}x`, path: "/memory/many" }, { pace });
+      expect(content).toContain("/memory/many:1: a!");
+      expect(content).not.toContain("/memory/many:102");
+      expect(content).toContain("the pattern is too slow");
+    });
+
+    it("a million empty lines are searched in slices too", async () => {
+      await store(files, "empty", "\n".repeat(200_000));
+      let pauses = 0;
+      const tool = createGrepTool(session.env, LIMITS, async () => {
+        pauses += 1;
+      });
+      await tool.run({ pattern: "^x+$", path: "/memory/empty" }, new AbortController().signal);
+      expect(pauses).toBeGreaterThan(100);
+    });
   });
 
   it("ends when it is stopped", async () => {

@@ -1,4 +1,3 @@
-import { RE2JS } from "re2js";
 import * as z from "zod";
 import { listFiles, type MountedFile, relativeTo } from "../files/mounts.ts";
 import {
@@ -6,7 +5,6 @@ import {
   GREP_FILES,
   GREP_RESULTS,
   GREP_TOTAL_BYTES,
-  PATTERN_CHARACTERS,
   READ_BYTES,
   STORAGE_CONCURRENCY,
   TOOL_LINE_CHARACTERS,
@@ -15,10 +13,13 @@ import {
 import type { ReadTool, ToolResult } from "../query/tool.ts";
 import { isRoot } from "./glob.ts";
 import { compileGlob, type GlobPattern } from "./glob-pattern.ts";
+import { type AnswerLimits, answer, Rows, type Skipped } from "./grep-answer.ts";
+import { compileExpression, type Expression } from "./grep-expression.ts";
+import { nextTask, PACE, Pace, type PaceLimits, type Pause } from "./grep-pace.ts";
 import { inputSchema, parseInput } from "./input.ts";
-import { failure, failureOf, success } from "./result.ts";
+import { failure, failureOf } from "./result.ts";
 import { sandboxDirectory, type ToolEnv } from "./sandbox.ts";
-import { byteLength, decodeText, linesOf, showLine } from "./text.ts";
+import { decodeText } from "./text.ts";
 
 const schema = z.strictObject({
   pattern: z.string().min(1).describe("Regular expression in RE2 syntax, held against each line"),
@@ -31,21 +32,11 @@ const description = `Searches inside text files and lists the lines that match, 
 - pattern is an RE2 regular expression (no lookaround, no backreferences), within one line. Put a backslash before special characters to search for them as they are: \\(, \\., \\[.
 - Narrow it with path and glob. At most ${GREP_RESULTS} lines come back; a note says what was not searched.`;
 
-export interface GrepLimits {
-  /** Lines of the result. */
-  results: number;
-  /** UTF-8 bytes of the result. */
-  resultBytes: number;
-  lineCharacters: number;
-  /** Files opened. */
-  files: number;
-  /** Bytes of one file, of all files. */
-  fileBytes: number;
-  totalBytes: number;
-  /** Files looked at by name. */
-  entries: number;
+export interface GrepLimits extends AnswerLimits {
   /** Reads in flight. */
   concurrency: number;
+  /** Work of the pattern. */
+  pace: PaceLimits;
 }
 
 const LIMITS: GrepLimits = {
@@ -57,19 +48,21 @@ const LIMITS: GrepLimits = {
   totalBytes: GREP_TOTAL_BYTES,
   entries: WALK_ENTRIES,
   concurrency: STORAGE_CONCURRENCY,
+  pace: PACE,
 };
 
-/** What was left out, for the note at the end. */
-interface Skipped {
-  tooLarge: number;
-  overLimit: number;
-  binary: number;
-  unreadable: number;
-  unlisted: boolean;
-}
+/** What a line costs beside its characters, in characters. */
+const LINE_OVERHEAD = 16;
 
-/** Lists matching lines of text files, read a few at a time. */
-export function createGrepTool(env: ToolEnv, limits: GrepLimits = LIMITS): ReadTool {
+/**
+ * Lists matching lines of text files, read a few at a time. `pause` breaks long work off, so that
+ * others get in and an interrupt is heard; no slice of it is longer than some 20 ms.
+ */
+export function createGrepTool(
+  env: ToolEnv,
+  limits: GrepLimits = LIMITS,
+  pause: Pause = nextTask,
+): ReadTool {
   async function run(input: unknown, signal: AbortSignal): Promise<ToolResult> {
     const parsed = parseInput(schema, "Grep", input);
     if (parsed.status === "refused") return parsed.result;
@@ -81,21 +74,33 @@ export function createGrepTool(env: ToolEnv, limits: GrepLimits = LIMITS): ReadT
     const target = sandboxDirectory(env.mounts, path);
     if (target.status === "refused") return failure(target.message);
     try {
-      const skipped = { tooLarge: 0, overLimit: 0, binary: 0, unreadable: 0, unlisted: false };
-      const found = await candidates(env, target.path, filter, limits, skipped);
+      const skipped: Skipped = {
+        tooLarge: 0,
+        overLimit: 0,
+        binary: 0,
+        unreadable: 0,
+        longPaths: 0,
+        longLines: 0,
+        characters: expression.characters,
+        spent: false,
+        unlisted: false,
+      };
+      const pace = new Pace(limits.pace, pause);
+      const found = await candidates(env, target.path, filter, limits, skipped, pace, signal);
       if (found.looked === 0 && !isRoot(env.mounts, target.path)) {
         return failure(`Cannot search ${target.path}: there is no such file or directory`);
       }
       const { files } = found;
       const rows = new Rows(limits);
       for (let next = 0; next < files.length && !rows.full; next += limits.concurrency) {
-        if (signal.aborted) return failure("Grep was stopped before it ended");
+        if (signal.aborted || skipped.spent) break;
         const batch = files.slice(next, next + limits.concurrency);
         const texts = await Promise.all(batch.map((file) => readText(file, skipped)));
         for (const [index, file] of batch.entries()) {
-          rows.addMatches(file.path, texts[index] ?? "", expression.matches);
+          await search(file.path, texts[index] ?? "", expression, rows, skipped, pace, signal);
         }
       }
+      if (signal.aborted) return failure("Grep was stopped before it ended");
       if (files.length > 0 && skipped.unreadable === files.length) {
         return failure(`Grep in ${target.path} failed: the file storage did not answer. Try again`);
       }
@@ -107,21 +112,40 @@ export function createGrepTool(env: ToolEnv, limits: GrepLimits = LIMITS): ReadT
   return { kind: "read", name: "Grep", description, input_schema: inputSchema(schema), run };
 }
 
-type Expression =
-  | { status: "compiled"; matches: (line: string) => boolean }
-  | { status: "refused"; message: string };
-
-function compileExpression(pattern: string, ignoreCase: boolean): Expression {
-  if (pattern.length > PATTERN_CHARACTERS) {
-    const message = `Cannot search: pattern has ${pattern.length} characters, the limit is ${PATTERN_CHARACTERS}`;
-    return { status: "refused", message };
+/** Adds the lines that match, as long as there is room, budget and nobody who stops it. */
+async function search(
+  path: string,
+  text: string,
+  expression: Extract<Expression, { status: "compiled" }>,
+  rows: Rows,
+  skipped: Skipped,
+  pace: Pace,
+  signal: AbortSignal,
+): Promise<void> {
+  const { matches, characters, steps } = expression;
+  let number = 0;
+  for (const line of linesOf(text)) {
+    number += 1;
+    const pausing = pace.before(steps * (Math.min(line.length, characters) + LINE_OVERHEAD));
+    if (pausing) await pausing;
+    if (rows.full || signal.aborted) return;
+    if (pace.spent) {
+      skipped.spent = true;
+      return;
+    }
+    if (line.length > characters) skipped.longLines += 1;
+    // Half a character at the cut is U+FFFD to the pattern: it matches less, not more.
+    if (matches(line.slice(0, characters))) rows.add(path, number, line);
   }
-  try {
-    const compiled = RE2JS.compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
-    return { status: "compiled", matches: (line) => compiled.test(line) };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : "it is no regular expression";
-    return { status: "refused", message: `Cannot search for "${pattern}" (RE2 syntax): ${reason}` };
+}
+
+/** The lines of a text one by one: all at once, a million empty ones would hold up everybody. */
+function* linesOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const found = text.indexOf("\n", start);
+    const end = found === -1 ? text.length : found;
+    yield text.slice(start, text[end - 1] === "\r" && end > start ? end - 1 : end);
+    start = end + 1;
   }
 }
 
@@ -132,6 +156,8 @@ async function candidates(
   filter: GlobPattern | undefined,
   limits: GrepLimits,
   skipped: Skipped,
+  pace: Pace,
+  signal: AbortSignal,
 ): Promise<{ files: MountedFile[]; looked: number }> {
   const files: MountedFile[] = [];
   let bytes = 0;
@@ -142,7 +168,19 @@ async function candidates(
       skipped.unlisted = true;
       break;
     }
-    if (filter?.status === "compiled" && !passes(filter, path, file)) continue;
+    if (filter?.status === "compiled") {
+      const names = namesOf(path, file);
+      const pausing = pace.before(filter.steps(names));
+      if (pausing) await pausing;
+      if (signal.aborted || pace.spent) {
+        skipped.spent = pace.spent;
+        break;
+      }
+      if (!names.some((name) => filter.matches(name))) {
+        if (names.some((name) => filter.isTooLong(name))) skipped.longPaths += 1;
+        continue;
+      }
+    }
     if (file.entry.size > limits.fileBytes) skipped.tooLarge += 1;
     else if (files.length >= limits.files || bytes + file.entry.size > limits.totalBytes) {
       skipped.overLimit += 1;
@@ -165,12 +203,9 @@ async function* filesAt(env: ToolEnv, path: string, limit: number): AsyncGenerat
   yield* listFiles(env.mounts, path, limit);
 }
 
-function passes(
-  filter: Extract<GlobPattern, { status: "compiled" }>,
-  base: string,
-  { path, relative }: MountedFile,
-): boolean {
-  return [relativeTo(base, path), relative, path.slice(1)].some((name) => filter.matches(name));
+/** What a glob is held against. */
+function namesOf(base: string, { path, relative }: MountedFile): string[] {
+  return [...new Set([relativeTo(base, path), relative, path.slice(1)])];
 }
 
 async function readText(file: MountedFile, skipped: Skipped): Promise<string | undefined> {
@@ -185,57 +220,4 @@ async function readText(file: MountedFile, skipped: Skipped): Promise<string | u
     skipped.unreadable += 1;
     return undefined;
   }
-}
-
-/** The lines of the result, up to its limits. */
-class Rows {
-  readonly lines: string[] = [];
-  full = false;
-  private bytes = 0;
-  private readonly limits: GrepLimits;
-
-  constructor(limits: GrepLimits) {
-    this.limits = limits;
-  }
-
-  addMatches(path: string, text: string, matches: (line: string) => boolean): void {
-    for (const [index, line] of linesOf(text).entries()) {
-      if (this.full) return;
-      if (matches(line))
-        this.add(`${path}:${index + 1}: ${showLine(line, this.limits.lineCharacters)}`);
-    }
-  }
-
-  private add(row: string): void {
-    this.bytes += byteLength(row) + 1;
-    if (this.lines.length >= this.limits.results || this.bytes > this.limits.resultBytes) {
-      this.full = true;
-      return;
-    }
-    this.lines.push(row);
-  }
-}
-
-function answer(
-  pattern: string,
-  path: string,
-  rows: Rows,
-  skipped: Skipped,
-  limits: GrepLimits,
-): ToolResult {
-  const lines = [...rows.lines];
-  if (lines.length === 0) lines.push(`No line below ${path} matches "${pattern}"`);
-  if (rows.full) lines.push("[There are more matches. Narrow pattern, path or glob for the rest]");
-  const left: string[] = [];
-  if (skipped.tooLarge > 0) left.push(`${skipped.tooLarge} files over ${limits.fileBytes} bytes`);
-  if (skipped.binary > 0) left.push(`${skipped.binary} binary files`);
-  if (skipped.unreadable > 0) left.push(`${skipped.unreadable} files that could not be read`);
-  if (skipped.overLimit > 0) {
-    left.push(
-      `${skipped.overLimit} files beyond ${limits.files} files or ${limits.totalBytes} bytes`,
-    );
-  }
-  if (skipped.unlisted) left.push(`everything after the first ${limits.entries} files`);
-  if (left.length > 0) lines.push(`[Not searched: ${left.join(", ")}]`);
-  return success(lines.join("\n"));
 }

@@ -1,0 +1,74 @@
+import { env, runInDurableObject } from "cloudflare:test";
+import { expect, test } from "vitest";
+import type { AgentEnv } from "../env.ts";
+import { writeMeta } from "./meta.ts";
+import { createSchema } from "./schema.ts";
+import { readTranscript } from "./transcript.ts";
+import { finishTurn } from "./turn-ends.ts";
+
+declare global {
+  namespace Cloudflare {
+    interface Env extends AgentEnv {}
+  }
+}
+
+test("a defect in the middle of calls tells of done work what it did, and of the rest that it failed", async () => {
+  const object = env.SESSION.get(env.SESSION.newUniqueId());
+  await runInDurableObject(object, (_instance, { storage: { sql } }) => {
+    createSchema(sql);
+    writeMeta(sql, {
+      id: "sesn_1",
+      tenant: "acme",
+      user: "ann",
+      role: "member",
+      environmentId: "w",
+      projectRoot: "/workspace/w",
+      model: "claude-opus-5-5",
+      system: null,
+      title: null,
+      metadata: {},
+      createdAt: 1,
+      updatedAt: 1,
+      archivedAt: null,
+      deleting: false,
+      activeMs: 0,
+      memory: { enabled: false, rule: "none", ignored: [] },
+    });
+    sql.exec(
+      "INSERT INTO turns (n, event_id, status, content) VALUES (1, 'sevt_1', 'running', '[]')",
+    );
+    const results: [string, string | null][] = [
+      ["done", '{"content":"wrote it","isError":false,"notes":[]}'],
+      ["wrong", '{"content":"no such file","isError":true,"notes":[]}'],
+      ["broken", '{"content":'],
+      ["open", null],
+    ];
+    const input = JSON.parse('{"__proto__":{"a":1}}');
+    const content = results.map(([id]) => ({ type: "tool_use", id, name: "Write", input }));
+    sql.exec(
+      "INSERT INTO messages (turn, role, body) VALUES (1, 'assistant', ?)",
+      JSON.stringify({ role: "assistant", content }),
+    );
+    for (const [id, result] of results) {
+      sql.exec(
+        "INSERT INTO calls (turn, id, event_id, body, result) VALUES (1, ?, 'sevt_2', '{}', ?)",
+        id,
+        result,
+      );
+    }
+    finishTurn(sql, 1, undefined, 2);
+    const [said, answered] = readTranscript(sql);
+    expect(JSON.stringify(said?.content)).toBe(JSON.stringify(content));
+    const failed = {
+      content: expect.stringContaining("before this call was done"),
+      is_error: true,
+    };
+    expect(answered?.content).toEqual([
+      { type: "tool_result", tool_use_id: "done", content: "wrote it" },
+      { type: "tool_result", tool_use_id: "wrong", content: "no such file", is_error: true },
+      { type: "tool_result", tool_use_id: "broken", ...failed },
+      { type: "tool_result", tool_use_id: "open", ...failed },
+    ]);
+    expect(sql.exec("SELECT * FROM calls").toArray()).toEqual([]);
+  });
+});

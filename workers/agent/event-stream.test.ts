@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { eventStream, type Subscriber } from "./event-stream.ts";
+import type { StoredEvent } from "./events.ts";
 import type { PreviewFrame } from "./preview.ts";
 import { createPreview } from "./preview.ts";
 import type { Client, Log } from "./sse-fixture.ts";
@@ -452,4 +454,43 @@ describe("STREAM-07: one event stays one event", () => {
     expect(client.comments).toEqual([": connected"]);
     await client.cancel();
   });
+});
+
+test("a stream that asks for more while it is given something gets each event once", async () => {
+  const events: StoredEvent[] = [];
+  let subscriber: Subscriber | undefined;
+  const stream = eventStream(
+    (after, limit) => events.filter((event) => event.seq > after).slice(0, limit),
+    (one) => {
+      subscriber = one;
+      return () => {};
+    },
+    { after: 0, previews: [] },
+  );
+  const reader = stream.getReader();
+  const seen: string[] = [];
+  const decoder = new TextDecoder();
+  const reading = (async () => {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      seen.push(
+        ...[...decoder.decode(next.value).matchAll(/^id: (\d+)$/gm)].map((m) => m[1] ?? ""),
+      );
+      if (seen.length >= 300) return;
+    }
+  })();
+  for (let seq = 1; seq <= 300; seq += 3) {
+    for (const n of [seq, seq + 1, seq + 2]) {
+      events.push({
+        seq: n,
+        id: `sevt_${n}`,
+        type: "x",
+        json: `{"seq":${n},"pad":"${"p".repeat(900)}"}`,
+      });
+    }
+    subscriber?.wake();
+    if (seq % 10 === 1) await Promise.resolve();
+  }
+  await reading;
+  await reader.cancel();
+  expect(seen).toEqual(events.map((event) => String(event.seq)));
 });

@@ -41,6 +41,7 @@ export function eventStream(
   let controller: ReadableByteStreamController | undefined;
   let caughtUp = false;
   let over = false;
+  let draining = false;
   let size = STREAM_BATCH;
   /** By type, the id of the event whose preview is under way without a hole. */
   const previewed = new Map<string, string>();
@@ -101,6 +102,17 @@ export function eventStream(
    * too few); true if that was anything. Large events are read a few at a time, lest they pile up.
    */
   function drain(beyond = 0): boolean {
+    // A stream may ask for more from within `enqueue`: the events at hand come first.
+    if (draining) return true;
+    draining = true;
+    try {
+      return handOver(beyond);
+    } finally {
+      draining = false;
+    }
+  }
+
+  function handOver(beyond: number): boolean {
     let any = false;
     while (controller && !over && room(controller, beyond)) {
       const batch = read(cursor, size);

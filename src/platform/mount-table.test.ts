@@ -22,7 +22,7 @@ test("the default place lies by its slug, whatever the base is called", () => {
 test("a chosen place lies by its path, whoever chose it", () => {
   for (const source of ["override", "settings"] as const) {
     expect(memoryPrefix(ann, { ...place, source, directory: "/data/50% 会议/mem" })).toBe(
-      "t/acme/u/ann/dirs/data/50%25 会议/mem/",
+      "t/acme/u/ann/dirs/%2Fdata%2F50%25 会议%2Fmem/",
     );
   }
 });

@@ -30,7 +30,8 @@ export function agentMounts(
   workspace: string,
   memory: { directory: string; files: FileStore } | undefined,
 ): Mounts {
-  const mounts = [workspaceMount(bucket, owner, workspace)];
+  const files = workspaceMount(bucket, owner, workspace);
+  const mounts = [{ ...files, store: guardSettings(files.store) }];
   if (memory) {
     mounts.push({
       at: memory.directory,
@@ -60,15 +61,15 @@ export function workspaceMount(bucket: R2Bucket, owner: Owner, id: string): Moun
 }
 
 /**
- * The R2 prefix of a memory directory, ending in "/". Where the place was chosen it lies by its path,
- * so that everything that names this directory means the same files.
+ * The R2 prefix of a memory directory, ending in "/". Where the place was chosen its whole path is
+ * one part of the key: no directory's prefix lies below another's, so each has one writer.
  */
 export function memoryPrefix(owner: Pick<Owner, "tenant" | "user">, place: EnabledPlace): string {
   const user = ["t", owner.tenant, "u", owner.user];
   if (place.source === "default") {
     return key(...user, "memory", "projects", place.slug, "memory");
   }
-  return key(...user, "dirs", ...place.directory.slice(1).split("/"));
+  return key(...user, "dirs", place.directory);
 }
 
 /** The folder of a settings layer; the managed one is written by admins only. */
@@ -101,6 +102,15 @@ function key(...parts: string[]): string {
   return `${parts.map(encodeKeyPart).join("/")}/`;
 }
 
+/** Settings are people's: an agent that wrote them could choose its own place and rules. */
+function guardSettings(store: FileStore): FileStore {
+  const check = (path: string) => {
+    if (!/(^|\/)\.claude\/settings[^/]*\.json$/i.test(path)) return;
+    throw new MemdirError("forbidden", `${path} holds settings, which only people change`, path);
+  };
+  return checked(store, check);
+}
+
 /**
  * In a shared workspace only admins write what becomes instructions or settings for everybody, and
  * what is meant for one person alone is not kept at all.
@@ -126,6 +136,11 @@ function guardShared(store: FileStore, role: Owner["role"]): FileStore {
       );
     }
   };
+  return checked(store, check);
+}
+
+/** The same store; `check` sees each path that is written or deleted, and may throw. */
+function checked(store: FileStore, check: (path: string) => void): FileStore {
   return {
     ...store,
     async put(path, bytes, precondition) {

@@ -117,3 +117,13 @@ export function secretsRule({ policy, local, user }: SettingsLayers): "refuse" |
     policy?.privateSecretScan ?? local?.privateSecretScan ?? user?.privateSecretScan ?? "refuse"
   );
 }
+
+/** The same rule for a caller without a session: what the organisation and the user say. */
+export async function ownSecretsRule(bucket: R2Bucket, owner: Owner): Promise<"refuse" | "warn"> {
+  const read: SettingsRead = { layers: {}, ignored: [] };
+  await Promise.all([
+    readLayer(read, "policy", settingsMount(bucket, owner, "managed").store, SETTINGS_FILE),
+    readLayer(read, "user", settingsMount(bucket, owner, "user").store, SETTINGS_FILE),
+  ]);
+  return secretsRule(read.layers);
+}

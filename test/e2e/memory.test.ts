@@ -113,6 +113,8 @@ for (const path of [
   "/workspace/fenced/../other/a.md",
   "~/.claude/settings.json",
   "/workspace/fenced-evil/a.md",
+  "/workspace/fenced/.claude/settings.local.json",
+  "/workspace/fenced/repo/.claude/settings.json",
 ]) {
   test(`a write to ${path} is refused with a reason that names where to write`, async () => {
     const id = await newSession(client, "fenced");
@@ -121,7 +123,7 @@ for (const path of [
       match: { session: id },
     });
     const events = await turn(client, id, "write it");
-    expect(toolErrors(events)).toEqual([expect.stringMatching(/refused|outside|\.\./i)]);
+    expect(toolErrors(events)).toEqual([expect.stringMatching(/refused|outside|\.\.|only people/i)]);
     const all = (await bucket.list({ limit: 1000 })).objects.map((object) => object.key);
     expect(all.filter((key) => /\/a\.md|settings|CLAUDE/.test(key))).toEqual([]);
   });

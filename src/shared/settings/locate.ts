@@ -78,6 +78,11 @@ export async function locateMemory(input: PlaceInput): Promise<MemoryPlace> {
   const slug = await projectSlug(git.root);
   const place = { enabled: true, rule: on.rule, slug, root: git.root, ignored } as const;
   const chosen = chosenDirectory(variables, settings, ignored);
+  const usual = usualDirectory(variables, slug);
+  // Chosen or not, one name means one directory.
+  if (chosen !== undefined && chosen.directory === usual) {
+    return { ...place, directory: usual, source: "default" };
+  }
   if (chosen !== undefined) return { ...place, ...chosen };
   if (variables.REMOTE_MEMORY_DIR === undefined) {
     return { enabled: false, rule: NO_MEMORY_DIR, ignored };
@@ -87,6 +92,12 @@ export async function locateMemory(input: PlaceInput): Promise<MemoryPlace> {
     return { enabled: false, rule: `REMOTE_MEMORY_DIR is refused: ${base.rule}`, ignored };
   }
   return { ...place, directory: `${base.path}/projects/${slug}/memory`, source: "default" };
+}
+
+function usualDirectory({ REMOTE_MEMORY_DIR }: MemoryVariables, slug: string): string | undefined {
+  if (REMOTE_MEMORY_DIR === undefined) return undefined;
+  const base = memoryBase(REMOTE_MEMORY_DIR);
+  return base.status === "ok" ? `${base.path}/projects/${slug}/memory` : undefined;
 }
 
 /** The chain of `enabled.ts` over these variables. */

@@ -62,7 +62,7 @@ export async function applyPut(dir: Directory, change: PutChange): Promise<Appli
     ...(moved ? { from: before.path } : {}),
     memoryId: before?.id ?? change.memoryId ?? newId("mem"),
     versionId: newId("memver"),
-    createdAt: before?.createdAt ?? at,
+    createdAt: before?.createdAt ?? firstTime(dir.sql, change.memoryId) ?? at,
     at,
     updatedAt: change.updatedAt ?? (sameContent ? before.updatedAt : at),
     actor: JSON.stringify(change.actor),
@@ -363,6 +363,16 @@ function wasOurs(sql: SqlStorage, memoryId: string, sha256: string): boolean {
     sha256,
   );
   return rows.toArray().length > 0;
+}
+
+/** When a memory that comes back was first made. */
+function firstTime(sql: SqlStorage, memoryId: string | undefined): number | undefined {
+  if (memoryId === undefined) return undefined;
+  const rows = sql.exec<{ at: number | null }>(
+    "SELECT min(at) AS at FROM versions WHERE memory_id = ?",
+    memoryId,
+  );
+  return rows.one().at ?? undefined;
 }
 
 function inOutbox(sql: SqlStorage, path: string): boolean {

@@ -14,9 +14,9 @@ import { applyDelete, applyPut } from "./apply.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headById, overlapping, told } from "./heads.ts";
-import { takeInPath } from "./take-in.ts";
+import { bytesOf, takeIn, takeInPath } from "./take-in.ts";
 import { redactVersion, versionById, versionsOfMemory } from "./versions.ts";
-import { refusal } from "./write.ts";
+import { fullStore, refusal } from "./write.ts";
 
 /** Brings a version back, with its path and id, whatever became of the memory since. */
 export async function restore(
@@ -47,31 +47,74 @@ export async function rewind(
   to: { time: number } | { sessionId: string },
   change: Change,
 ): Promise<RewindReply> {
+  await takeIn(dir);
   const changed: Receipt[] = [];
   const skipped: RewindReply["skipped"] = [];
-  const steps = memoriesSince(dir, to).map((id) => planOf(dir, id, to));
-  const undone = steps.filter((step) => step.skip === undefined);
-  for (const { path, memoryId, skip } of steps) {
-    if (skip !== undefined) skipped.push({ path, memoryId, reason: skip });
+  const steps: Step[] = [];
+  for (const step of memoriesSince(dir, to).map((id) => planOf(dir, id, to))) {
+    const { path, memoryId } = step;
+    if (step.skip === undefined) steps.push(step);
+    else skipped.push({ path, memoryId, reason: step.skip });
   }
-  // First away with what goes or stands in another one's place, so that each finds its path free;
-  // what was only moved aside comes back under its own id.
+  // Nothing is taken away before it is known that what is to come in its place can come.
+  const undone = await feasible(dir, steps, change, skipped);
+  const aside = new Map<string, State>();
   for (const step of undone) {
     const now = headById(dir.sql, step.memoryId);
     if (!now || now.path === step.target?.path) continue;
     if (step.target !== null && !inTheWay(undone, now)) continue;
+    const before = { path: now.path, bytes: bytesOf(dir, now) };
     const receipt = await drop(dir, step.memoryId, change.actor);
-    if (receipt && step.target === null) changed.push(receipt);
+    if (!receipt) continue;
+    if (step.target === null) changed.push(receipt);
+    else aside.set(step.memoryId, before);
   }
-  for (const step of undone) {
-    if (step.target === null) continue;
-    const reply = await put(dir, step.memoryId, step.target, change);
+  for (const { memoryId, path, target } of undone) {
+    if (target === null) continue;
+    const reply = await put(dir, memoryId, target, change);
     if (reply.status === "written") changed.push(reply.receipt);
-    else if (reply.status !== "unchanged") {
-      skipped.push({ path: step.path, memoryId: step.memoryId, reason: reasonOf(reply) });
-    }
+    if (reply.status === "written" || reply.status === "unchanged") continue;
+    skipped.push({ path, memoryId, reason: reasonOf(reply) });
+    const before = aside.get(memoryId);
+    if (before) await put(dir, memoryId, before, change);
   }
   return { changed, skipped };
+}
+
+/** The steps that can be taken together; the others are told. One that stays may block another. */
+async function feasible(
+  dir: Directory,
+  steps: readonly Step[],
+  change: Change,
+  skipped: RewindReply["skipped"],
+): Promise<Step[]> {
+  let left = [...steps];
+  for (let before = -1; before !== left.length; ) {
+    before = left.length;
+    const going = new Set(left.map((step) => step.memoryId));
+    const kept: Step[] = [];
+    for (const step of left) {
+      const reason = await obstacle(dir, step, change, going);
+      if (reason === undefined) kept.push(step);
+      else skipped.push({ path: step.path, memoryId: step.memoryId, reason });
+    }
+    left = kept;
+  }
+  return left;
+}
+
+async function obstacle(
+  dir: Directory,
+  { target, memoryId }: Step,
+  change: Change,
+  going: ReadonlySet<string>,
+): Promise<string | undefined> {
+  if (target === null) return undefined;
+  const problem = await refusal(dir, change, target.path, target.bytes);
+  if (problem) return problem.message;
+  const taken = overlapping(dir.sql, target.path, memoryId);
+  if (taken && !going.has(taken.id)) return `its path is taken by ${taken.path}`;
+  return undefined;
 }
 
 /** Whether a memory stands where another one is to come back. */
@@ -183,6 +226,8 @@ async function put(
     if (before?.path === path && before.sha256 === sha256) {
       return { status: "unchanged", head: told(before) };
     }
+    const full = before ? undefined : fullStore(dir);
+    if (full) return full;
     const taken = overlapping(dir.sql, path, memoryId);
     if (taken) return { status: "path_conflict", memoryId: taken.id, path: taken.path };
     const applied = await applyPut(dir, {

@@ -199,3 +199,69 @@ async function text(stub: MemdirStub, path: string): Promise<string | undefined>
 function bytes(content: string): Uint8Array {
   return new TextEncoder().encode(content);
 }
+
+test("a rewind takes nothing away whose successor cannot come, and tells what it left", async () => {
+  const { stub } = await directory();
+  const y = await put(stub, "p1.md", "Y");
+  const x = await put(stub, "p2.md", "X");
+  const z = await put(stub, "z.md", "Z");
+  const time = Date.now();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  unwrap(await stub.remove({ id: y.memoryId, actor }));
+  unwrap(await stub.update({ id: x.memoryId, path: "p1.md", actor }));
+  unwrap(await stub.update({ id: z.memoryId, path: "p2.md", bytes: bytes("Z2"), actor }));
+  unwrap(await stub.redact(z.versionId, actor));
+  const { skipped } = unwrap(await stub.rewind({ time }, { actor }));
+  expect(skipped.map((one) => one.memoryId).toSorted()).toEqual(
+    [x.memoryId, y.memoryId, z.memoryId].toSorted(),
+  );
+  expect(await text(stub, "p1.md")).toBe("X");
+  expect(await text(stub, "p2.md")).toBe("Z2");
+});
+
+test("a rewind to a time undoes what was changed in R2 and not yet seen", async () => {
+  const { stub, meta } = await directory();
+  await put(stub, "a.md", "one");
+  const time = Date.now();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await env.FILES.put(`${meta.prefix}a.md`, "two");
+  await env.FILES.put(`${meta.prefix}b.md`, "new");
+  unwrap(await stub.rewind({ time }, { actor }));
+  expect(await text(stub, "a.md")).toBe("one");
+  expect(await text(stub, "b.md")).toBeUndefined();
+  expect(unwrap(await stub.takeIn())).toEqual([]);
+});
+
+test("healing writes no secret into the index, and leaves alone what is not UTF-8", async () => {
+  const { stub, meta } = await directory();
+  const secret = ["sk", "ant", "api03", `${"aB3_dE9x".repeat(11)}Zq7Kw`, "AA"].join("-");
+  await env.FILES.put(`${meta.prefix}k.md`, `---\nname: k\ndescription: ${secret}\n---\nbody\n`);
+  unwrap(await stub.takeIn());
+  unwrap(await stub.reconcile(actor));
+  expect(await text(stub, INDEX_FILE)).toMatch(/^- \[.+\]\(k\.md\)/);
+  expect(await text(stub, INDEX_FILE)).not.toContain(secret.slice(14, 40));
+
+  const odd = await directory();
+  await put(odd.stub, "a.md", "x");
+  await env.FILES.put(`${odd.meta.prefix}${INDEX_FILE}`, new Uint8Array([0x2d, 0x20, 0xff, 0x0a]));
+  unwrap(await odd.stub.takeIn());
+  expect(unwrap(await odd.stub.reconcile(actor))).toEqual([]);
+  expect(unwrap(await odd.stub.read(INDEX_FILE))?.bytes).toEqual(
+    new Uint8Array([0x2d, 0x20, 0xff, 0x0a]),
+  );
+});
+
+test("what could not be written here is not taken in: odd names and files over the limit", async () => {
+  const { stub, meta } = await directory();
+  for (const name of [
+    "%2E%2E/%2E%2E/z.md",
+    "x%0A- [evil](x.md).md",
+    "bidi\u202eevil.md",
+    "cafe\u0301.md",
+  ]) {
+    await env.FILES.put(meta.prefix + name, "x");
+  }
+  await env.FILES.put(`${meta.prefix}huge.md`, new Uint8Array(250_001));
+  await env.FILES.put(`${meta.prefix}fine.md`, "fine");
+  expect(unwrap(await stub.takeIn()).map((receipt) => receipt.path)).toEqual(["fine.md"]);
+});

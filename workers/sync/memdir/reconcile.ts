@@ -1,6 +1,9 @@
+import { log } from "../../../src/platform/log.ts";
 import type { Actor, Receipt } from "../../../src/platform/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import { MEMORY_FILE_BYTES } from "../../../src/shared/limits.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
+import type { Reconciled, TopicFile } from "../../../src/shared/memdir/reconcile.ts";
 import { reconcileIndex } from "../../../src/shared/memdir/reconcile.ts";
 import { applyPut } from "./apply.ts";
 import type { Directory } from "./directory.ts";
@@ -9,29 +12,62 @@ import { bytesOf, takeInPath } from "./take-in.ts";
 
 /**
  * Restores the rule of two steps: each memory has its line in the index, no line goes nowhere. A
- * store that somebody made through the API has no index, and gets none.
+ * store that somebody made through the API has no index, and gets none. An index that is not UTF-8,
+ * or that would grow over the limit of a file, is left as it is.
  */
 export async function reconcile(dir: Directory, actor: Actor): Promise<Receipt[]> {
   if (dir.meta.kind === "custom" || dir.meta.archivedAt !== null) return [];
   for (let tries = 0; tries < 3; tries += 1) {
     const before = headAt(dir.sql, INDEX_FILE);
-    const index =
-      before &&
-      new TextDecoder("utf-8", { ignoreBOM: true, fatal: false }).decode(bytesOf(dir, before));
-    const files = scanHeads(dir.sql, Number.MAX_SAFE_INTEGER).map(
-      ({ path, name, description }) => ({
-        path,
-        ...(name === undefined ? {} : { name }),
-        ...(description === undefined ? {} : { description }),
-      }),
-    );
-    const result = reconcileIndex({ index, files });
+    const index = before && textOf(bytesOf(dir, before));
+    if (index === null) return leave("not UTF-8");
+    const result = await healed(dir, index);
     if (!result.changed || result.text === undefined) return [];
     const bytes = new TextEncoder().encode(result.text);
+    if (bytes.length > MEMORY_FILE_BYTES) return leave("too large");
     const sha256 = await sha256Hex(bytes);
     const applied = await applyPut(dir, { path: INDEX_FILE, bytes, sha256, before, actor });
     if (applied.status === "applied") return [applied.receipt];
     await takeInPath(dir, INDEX_FILE);
   }
+  return [];
+}
+
+/** What healing adds holds no secret: a description that looks like one is left out of its line. */
+async function healed(dir: Directory, index: string | undefined): Promise<Reconciled> {
+  const files: TopicFile[] = scanHeads(dir.sql, Number.MAX_SAFE_INTEGER).map(
+    ({ path, name, description }) => ({
+      path,
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+    }),
+  );
+  const result = reconcileIndex({ index, files });
+  const added = new Set(result.added);
+  const words = files
+    .filter((file) => added.has(file.path))
+    .map(({ path, name = "", description = "" }) => `${path}\n${name}\n${description}`);
+  if ((await dir.scan({ path: INDEX_FILE, text: words.join("\n") })).length === 0) return result;
+  const safe: TopicFile[] = [];
+  for (const file of files) {
+    const text = `${file.name ?? ""}\n${file.description ?? ""}`;
+    const hits = added.has(file.path) ? await dir.scan({ path: file.path, text }) : [];
+    // A name in the path itself cannot be written down at all.
+    if (hits.some((hit) => hit.line === 0)) continue;
+    safe.push(hits.length > 0 ? { path: file.path } : file);
+  }
+  return reconcileIndex({ index, files: safe });
+}
+
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { ignoreBOM: true, fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function leave(reason: string): Receipt[] {
+  log("memdir.index_left", { reason });
   return [];
 }

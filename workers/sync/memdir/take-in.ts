@@ -2,10 +2,13 @@
 // a readable key, and people and programs may use it.
 
 import { newId } from "../../../src/platform/ids.ts";
+import { errorName, log } from "../../../src/platform/log.ts";
 import type { Receipt } from "../../../src/platform/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import type { FileEntry } from "../../../src/shared/files/store.ts";
+import { MEMORY_FILE_BYTES } from "../../../src/shared/limits.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
+import { canonicalRelative } from "../../../src/shared/safety/path.ts";
 import { syncPath } from "./apply.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
@@ -24,18 +27,37 @@ export async function takeIn(dir: Directory): Promise<Receipt[]> {
     after = page.next;
   } while (after !== undefined);
 
+  const differing = [...there.values()]
+    .filter((entry) => entry.etag !== headAt(dir.sql, entry.path)?.etag)
+    .filter(fits)
+    .map((entry) => entry.path);
+  const missing = allHeads(dir)
+    .filter((head) => !there.has(head.path) && head.etag !== null)
+    .map((head) => head.path);
   const receipts: Receipt[] = [];
-  for (const entry of there.values()) {
-    if (entry.etag === headAt(dir.sql, entry.path)?.etag) continue;
-    const receipt = await takeInPath(dir, entry.path);
-    if (receipt) receipts.push(receipt);
-  }
-  for (const head of allHeads(dir)) {
-    if (there.has(head.path) || head.etag === null) continue;
-    const receipt = await takeInPath(dir, head.path);
-    if (receipt) receipts.push(receipt);
+  for (const path of [...differing, ...missing]) {
+    try {
+      const receipt = await takeInPath(dir, path);
+      if (receipt) receipts.push(receipt);
+    } catch (error) {
+      // One file that cannot be taken in does not keep the others out.
+      log("memdir.not_taken_in", { error: errorName(error) });
+    }
   }
   return receipts;
+}
+
+/** What could not be written here is not taken in either: it stays in R2, and out of the memory. */
+function fits({ path, size }: FileEntry): boolean {
+  const canonical = canonicalRelative(path);
+  const reason =
+    canonical.status !== "ok" || canonical.path !== path
+      ? "path"
+      : size > MEMORY_FILE_BYTES
+        ? "size"
+        : undefined;
+  if (reason !== undefined) log("memdir.outside_file_left", { reason });
+  return reason === undefined;
 }
 
 /** Looks at one path in R2 and takes in what is there, or that nothing is there any more. */
@@ -46,6 +68,7 @@ export async function takeInPath(dir: Directory, path: string): Promise<Receipt 
     .toArray();
   if (waiting && !(await syncPath(dir, path, waiting.etag))) return undefined;
   const found = await dir.files.get(path);
+  if (found && !fits(found)) return undefined;
   const head = headAt(dir.sql, path);
   if (!found) return head && head.etag !== null ? dir.commit(() => lost(dir, head)) : undefined;
   const sha256 = await sha256Hex(found.bytes);

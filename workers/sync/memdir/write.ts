@@ -52,8 +52,8 @@ export async function write(dir: Directory, request: WriteRequest): Promise<Writ
       if (full) return full;
     }
     const change = { path, bytes, sha256, before, actor: request.actor };
-    const reply = written(await applyPut(dir, change), path, bytes);
-    if (reply) return reply;
+    const reply = written(await applyPut(dir, change));
+    if (reply) return withWarning(reply, await warningOf(dir, request, path, bytes));
     await takeInPath(dir, path);
     if (tries >= OUTSIDE_TRIES) return conflict(headAt(dir.sql, path));
   }
@@ -77,8 +77,8 @@ export async function update(dir: Directory, request: UpdateRequest): Promise<Wr
     const taken = path === before.path ? undefined : overlapping(dir.sql, path, before.id);
     if (taken) return { status: "path_conflict", memoryId: taken.id, path: taken.path };
     const change = { path, bytes, sha256, before, actor: request.actor };
-    const reply = written(await applyPut(dir, change), path, bytes);
-    if (reply) return reply;
+    const reply = written(await applyPut(dir, change));
+    if (reply) return withWarning(reply, await warningOf(dir, request, path, bytes));
     await takeInPath(dir, path);
     if (tries >= OUTSIDE_TRIES) return conflict(headById(dir.sql, request.id));
   }
@@ -134,6 +134,22 @@ export async function refusal(
   return undefined;
 }
 
+/** What the writer is told of what it was allowed to write. */
+async function warningOf(
+  dir: Directory,
+  change: Change,
+  path: string,
+  bytes: Uint8Array,
+): Promise<string | undefined> {
+  const text = new TextDecoder().decode(bytes);
+  if (path === INDEX_FILE && dir.meta.kind !== "custom") return indexWarning(text);
+  if (change.secrets !== "warn") return undefined;
+  const hits = await dir.scan({ path, text });
+  if (hits.length === 0) return undefined;
+  const places = hits.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
+  return `Warning: this looks like a secret (${places}) and was stored because settings allow it. Take it out unless it is meant to be here`;
+}
+
 /** A rewritten index that lost the lines of files which are still there is a slip, not a wish. */
 function guttedIndex(dir: Directory, before: Head, bytes: Uint8Array): string | undefined {
   if (before.path !== INDEX_FILE || dir.meta.kind === "custom") return undefined;
@@ -150,7 +166,8 @@ function lostLease(dir: Directory, { lease }: Change): Refused | undefined {
   return refused("lease_lost", `The ${lease.name} lease has passed on; nothing was written`);
 }
 
-function fullStore(dir: Directory): Refused | undefined {
+/** The refusal of one memory more, where the store has no room. */
+export function fullStore(dir: Directory): Refused | undefined {
   if (countHeads(dir.sql) < MEMORIES_PER_STORE) return undefined;
   return refused(
     "full",
@@ -158,15 +175,13 @@ function fullStore(dir: Directory): Refused | undefined {
   );
 }
 
-function written(applied: Applied, path: string, bytes: Uint8Array): WriteReply | undefined {
+function written(applied: Applied): WriteReply | undefined {
   if (applied.status !== "applied" || !applied.head) return undefined;
-  const warning = path === INDEX_FILE ? indexWarning(new TextDecoder().decode(bytes)) : undefined;
-  return {
-    status: "written",
-    receipt: applied.receipt,
-    head: told(applied.head),
-    ...(warning === undefined ? {} : { warning }),
-  };
+  return { status: "written", receipt: applied.receipt, head: told(applied.head) };
+}
+
+function withWarning(reply: WriteReply, warning: string | undefined): WriteReply {
+  return reply.status === "written" && warning !== undefined ? { ...reply, warning } : reply;
 }
 
 function conflict(head: Head | undefined): WriteReply {

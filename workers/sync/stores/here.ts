@@ -3,10 +3,11 @@
 
 import type { Context } from "hono";
 import type { Edge } from "../../../src/platform/edge.ts";
-import type { Actor, MemdirStub } from "../../../src/platform/memdir-rpc.ts";
+import type { Actor, Change, MemdirStub } from "../../../src/platform/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/memdir-rpc.ts";
 import type { Reply } from "../../../src/platform/reply.ts";
 import { unwrap } from "../../../src/platform/reply.ts";
+import { ownSecretsRule } from "../../../src/platform/settings-files.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import type { SyncEnv } from "../../env.ts";
 import { isMemoryId, isStoreId, isVersionId } from "./store-id.ts";
@@ -49,6 +50,12 @@ export async function versionIdOf(c: Here): Promise<string> {
 
 export function actorOf(c: Here): Actor {
   return { type: "user", userId: c.get("principal").user };
+}
+
+/** A change by this caller, held to what the organisation and the caller say of secrets. */
+export async function changeOf(c: Here): Promise<Change> {
+  const secrets = await ownSecretsRule(c.env.FILES, c.get("principal"));
+  return { actor: actorOf(c), secrets };
 }
 
 /** Whether content is asked for: `view`, or the endpoint's own default. */

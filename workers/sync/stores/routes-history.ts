@@ -7,7 +7,7 @@ import { jsonBody } from "../../../src/platform/json-body.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { CHANGES_WAIT_MS, PAGE_MOST } from "../../../src/shared/limits.ts";
 import type { SyncEnv } from "../../env.ts";
-import { actorOf, answered, missingVersion, storeIdOf, storeOf, versionIdOf } from "./here.ts";
+import { answered, changeOf, missingVersion, storeIdOf, storeOf, versionIdOf } from "./here.ts";
 import { headOf } from "./outcomes.ts";
 import { restoreVersion, rewindStore } from "./requests.ts";
 import { memoryShape, rewindShape, versionShape } from "./shapes.ts";
@@ -30,7 +30,7 @@ export function historyRoutes(): Hono<Edge<SyncEnv>> {
           : "This version was redacted: its content is gone for good. Restore another one",
       );
     }
-    const reply = answered(await store.restore(version.id, { actor: actorOf(c) }));
+    const reply = answered(await store.restore(version.id, await changeOf(c)));
     if (reply.status === "conflict") {
       throw new MemdirError("conflict", "The memory was changed at the same moment. Try again");
     }
@@ -50,7 +50,7 @@ export function historyRoutes(): Hono<Edge<SyncEnv>> {
       value.session_id === undefined
         ? { time: Date.parse(value.to ?? "") }
         : { sessionId: value.session_id };
-    return c.json(rewindShape(answered(await store.rewind(target, { actor: actorOf(c) }))));
+    return c.json(rewindShape(answered(await store.rewind(target, await changeOf(c)))));
   });
 
   app.get(`${STORE}/changes`, async (c) => {

@@ -7,8 +7,8 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import { FULL_PAGE_MOST, PAGE_DEFAULT, PAGE_MOST } from "../../../src/shared/limits.ts";
 import type { SyncEnv } from "../../env.ts";
 import {
-  actorOf,
   answered,
+  changeOf,
   memoryIdOf,
   missingMemory,
   storeIdOf,
@@ -32,7 +32,8 @@ export function memoryRoutes(): Hono<Edge<SyncEnv>> {
     const { value } = await jsonBody(c.req.raw, createMemory);
     const path = memoryPath(value.path, "path");
     const bytes = encoder.encode(value.content);
-    const request = { path, bytes, condition: { ifAbsent: true as const }, actor: actorOf(c) };
+    const condition = { ifAbsent: true as const };
+    const request = { path, bytes, condition, ...(await changeOf(c)) };
     const head = createdHead(answered(await storeOf(c).write(request)));
     return c.json(memoryShape(storeIdOf(c), head, full ? bytes : null));
   });
@@ -76,7 +77,7 @@ export function memoryRoutes(): Hono<Edge<SyncEnv>> {
     const { content, precondition } = value;
     const request = {
       id: await memoryIdOf(c),
-      actor: actorOf(c),
+      ...(await changeOf(c)),
       ...(typeof content === "string" ? { bytes: encoder.encode(content) } : {}),
       ...(typeof value.path === "string" ? { path: memoryPath(value.path, "path") } : {}),
       ...(precondition ? { ifMatch: precondition.content_sha256 } : {}),
@@ -98,7 +99,7 @@ export function memoryRoutes(): Hono<Edge<SyncEnv>> {
     }
     const request = {
       id,
-      actor: actorOf(c),
+      ...(await changeOf(c)),
       ...(expected === undefined ? {} : { ifMatch: expected }),
     };
     checkRemoved(answered(await storeOf(c).remove(request)));

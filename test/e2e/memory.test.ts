@@ -123,7 +123,9 @@ for (const path of [
       match: { session: id },
     });
     const events = await turn(client, id, "write it");
-    expect(toolErrors(events)).toEqual([expect.stringMatching(/refused|outside|\.\.|only people/i)]);
+    expect(toolErrors(events)).toEqual([
+      expect.stringMatching(/refused|outside|\.\.|only people/i),
+    ]);
     const all = (await bucket.list({ limit: 1000 })).objects.map((object) => object.key);
     expect(all.filter((key) => /\/a\.md|settings|CLAUDE/.test(key))).toEqual([]);
   });

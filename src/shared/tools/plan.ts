@@ -2,7 +2,7 @@
 
 import type * as z from "zod";
 import type { PlanResult, ToolResult } from "../query/tool.ts";
-import { failure, failureOf } from "./result.ts";
+import { failure, failureOf, isRefusal } from "./result.ts";
 
 export function planned<T extends { op: string; path: string }>(plan: T): PlanResult {
   return { status: "planned", plan: JSON.stringify(plan) };
@@ -28,6 +28,7 @@ export async function commitPlan<T extends { path: string }>(
     return await run(parsed);
   } catch (error) {
     const { path } = parsed;
+    if (isRefusal(error)) return failure(`Nothing was changed at ${path}. ${error.message}`);
     return failureOf(error, `Changing ${path} (it may or may not have changed, Read it to see)`);
   }
 }

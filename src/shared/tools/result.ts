@@ -23,10 +23,14 @@ export function failure(message: string): ToolResult {
  * other error may hold keys of the storage. `attempt` names what was tried, with the logical path.
  */
 export function failureOf(error: unknown, attempt: string): ToolResult {
-  if (error instanceof MemdirError && error.code === "invalid_request") {
-    return failure(`${attempt} failed. ${error.message}`);
-  }
+  if (isRefusal(error)) return failure(`${attempt} failed. ${error.message}`);
   return failure(`${attempt} failed: the file storage did not answer. Try again later`);
+}
+
+/** A throw that says that nothing was done, in words for clients. */
+export function isRefusal(error: unknown): error is MemdirError {
+  if (!(error instanceof MemdirError)) return false;
+  return error.code === "invalid_request" || error.code === "forbidden";
 }
 
 /** The result with what its writer should do next, if there is something. */

@@ -11,6 +11,7 @@ export default defineConfig({
       {
         test: {
           name: "core",
+          isolate: false,
           include: [
             "src/**/*.test.ts",
             "workers/**/*.test.ts",
@@ -47,6 +48,8 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
+          // The toolchain is loaded once a worker, not once a file.
+          isolate: false,
           include: ["test/e2e/**/*.test.ts"],
           environment: "node",
           testTimeout: 60_000,

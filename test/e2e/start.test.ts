@@ -59,20 +59,14 @@ test("a start prints one line with address and token, twice on the same state, a
   }
 });
 
-test("a second service on the same state is refused, and a killed one does not block it", async () => {
+test("one service a state: tokens of its script hold, and a second one is refused", async () => {
   const directory = state();
-  const first = await startProcess(directory, await freePort());
-  const { status, stderr } = launch("dev/start.ts", [], { PORT: "0", STATE_DIR: directory });
-  expect(stderr).toMatch(/is used by another service/);
-  expect(status).toBe(1);
-  await first.kill();
-  const again = await startProcess(directory, await freePort());
-  await again.interrupt();
-});
+  const secret = "s".repeat(20) + "t".repeat(20);
+  const service = await startProcess(directory, await freePort(), { AUTH_SECRET: secret });
+  const second = launch("dev/start.ts", [], { PORT: "0", STATE_DIR: directory });
+  expect(second.stderr).toMatch(/is used by another service/);
+  expect(second.status).toBe(1);
 
-test("the token script prints a token of the same state and nothing else", async () => {
-  const directory = state();
-  const service = await startProcess(directory, await freePort());
   const args = [
     "--org",
     "acme",
@@ -83,12 +77,14 @@ test("the token script prints a token of the same state and nothing else", async
     "--repos",
     "acme/app,acme/site",
   ];
-  const made = launch("dev/token.ts", args, { STATE_DIR: directory });
-  const token = made.stdout.trim();
-  expect(made.stdout).toBe(`${token}\n`);
-  expect(made.stderr).toBe("");
+  const token = (AUTH_SECRET: string) => {
+    const made = launch("dev/token.ts", args, { STATE_DIR: directory, AUTH_SECRET });
+    expect(made.stderr).toBe("");
+    expect(made.stdout).toBe(`${made.stdout.trim()}\n`);
+    return made.stdout.trim();
+  };
   const claims: unknown = JSON.parse(
-    Buffer.from(token.split(".")[1] ?? "", "base64url").toString(),
+    Buffer.from(token(secret).split(".")[1] ?? "", "base64url").toString(),
   );
   expect(claims).toMatchObject({
     org: "acme",
@@ -97,31 +93,13 @@ test("the token script prints a token of the same state and nothing else", async
     repos: ["acme/app", "acme/site"],
     exp: expect.any(Number),
   });
-  const list = await fetch(`${service.url}/v1/sessions`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
-  expect(list.status).toBe(200);
-  await service.interrupt();
-});
-
-test("a secret of the environment comes before the state's own", async () => {
-  const directory = state();
-  const secret = "s".repeat(20) + "t".repeat(20);
-  const service = await startProcess(directory, await freePort(), { AUTH_SECRET: secret });
-  const own = launch("dev/token.ts", ["--org", "a", "--user", "b"], {
-    STATE_DIR: directory,
-    AUTH_SECRET: "",
-  });
-  const given = launch("dev/token.ts", ["--org", "a", "--user", "b"], {
-    STATE_DIR: directory,
-    AUTH_SECRET: secret,
-  });
-  for (const [{ stdout }, status] of [
-    [own, 401],
-    [given, 200],
+  // The environment's secret comes before the state's own.
+  for (const [given, status] of [
+    [secret, 200],
+    ["", 401],
   ] as const) {
     const list = await fetch(`${service.url}/v1/sessions`, {
-      headers: { authorization: `Bearer ${stdout.trim()}` },
+      headers: { authorization: `Bearer ${token(given)}` },
     });
     expect(list.status).toBe(status);
   }

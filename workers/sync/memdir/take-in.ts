@@ -9,10 +9,10 @@ import type { FileEntry } from "../../../src/shared/files/store.ts";
 import { MEMORY_FILE_BYTES } from "../../../src/shared/limits.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
-import { syncPath } from "./apply.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, listHeads, putHead } from "./heads.ts";
+import { syncPath } from "./outbox.ts";
 import { addVersion, contentOf } from "./versions.ts";
 
 const EXTERNAL = { type: "external" as const };

@@ -1,0 +1,117 @@
+// Paths whose newest state R2 does not have yet. What was acknowledged holds: R2 follows, with the
+// newest content only, and what somebody else put there meanwhile is kept as a version.
+
+import { newId } from "../../../src/platform/ids.ts";
+import { errorName, log } from "../../../src/platform/log.ts";
+import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import type { Directory } from "./directory.ts";
+import type { Head } from "./heads.ts";
+import { headAt, putHead } from "./heads.ts";
+import { tryDelete, tryPut } from "./try-r2.ts";
+import { addVersion, contentOf, versionById } from "./versions.ts";
+
+/** Brings R2 up to date; true when nothing is left to do. */
+export async function emptyOutbox(dir: Directory): Promise<boolean> {
+  const rows = dir.sql
+    .exec<{ path: string; etag: string | null }>("SELECT path, etag FROM outbox")
+    .toArray();
+  let left = false;
+  for (const { path, etag } of rows) {
+    try {
+      const done = await syncPath(dir, path, etag);
+      if (!done) left = true;
+    } catch (error) {
+      left = true;
+      log("memdir.outbox_waits", { error: errorName(error) });
+      dir.sql.exec("UPDATE outbox SET tries = tries + 1 WHERE path = ?", path);
+    }
+  }
+  return !left;
+}
+
+/** Brings one path up to date in R2; false where it has to be tried again. */
+export async function syncPath(
+  dir: Directory,
+  path: string,
+  etag: string | null,
+): Promise<boolean> {
+  const head = headAt(dir.sql, path);
+  if (!head) {
+    const gone = await clearLeftover(dir, path, etag);
+    if (gone) dir.commit(() => dir.sql.exec("DELETE FROM outbox WHERE path = ?", path));
+    return gone;
+  }
+  const bytes = contentOf(dir.sql, head.n);
+  if (!bytes) return true;
+  const put = await tryPut(dir, path, bytes, head.sha256, etag);
+  if (put === "not_now") return false;
+  if (put === "changed_outside") {
+    // What we acknowledged holds; what was put there meanwhile is kept as a version before it.
+    const found = await dir.files.get(path);
+    const foreign = found && (await sha256Hex(found.bytes));
+    dir.commit(() => {
+      if (found && foreign && !wasOurs(dir.sql, head.id, foreign)) {
+        overrule(dir, head, bytes, { bytes: found.bytes, sha256: foreign });
+      }
+      dir.sql.exec("UPDATE outbox SET etag = ? WHERE path = ?", found?.etag ?? null, path);
+    });
+    return false;
+  }
+  dir.commit(() => {
+    dir.sql.exec("UPDATE heads SET etag = ? WHERE path = ? AND n = ?", put, path, head.n);
+    dir.sql.exec("DELETE FROM outbox WHERE path = ?", path);
+  });
+  return true;
+}
+
+/** The foreign content becomes a version, and ours the one behind it. */
+function overrule(
+  dir: Directory,
+  head: Head,
+  bytes: Uint8Array,
+  foreign: { bytes: Uint8Array; sha256: string },
+): void {
+  const { sql } = dir;
+  const ours = versionById(sql, head.versionId);
+  const shared = { memoryId: head.id, operation: "modified" as const, path: head.path };
+  const at = dir.now();
+  const external = { type: "external" as const };
+  addVersion(sql, { ...shared, id: newId("memver"), content: foreign, actor: external, at });
+  const versionId = newId("memver");
+  const content = { bytes, sha256: head.sha256 };
+  const actor = ours?.actor ?? external;
+  const n = addVersion(sql, { ...shared, id: versionId, content, actor, at });
+  putHead(sql, { ...head, n, versionId }, bytes);
+}
+
+/** Takes away what R2 may still have of a deleted memory; what somebody else put there stays. */
+async function clearLeftover(dir: Directory, path: string, etag: string | null): Promise<boolean> {
+  const found = await dir.files.get(path);
+  if (!found) return true;
+  if (found.etag !== etag) {
+    const known = dir.sql
+      .exec(
+        "SELECT 1 FROM versions WHERE path = ? AND sha256 = ?",
+        path,
+        await sha256Hex(found.bytes),
+      )
+      .toArray();
+    if (known.length === 0) return true;
+  }
+  return (await tryDelete(dir, path, found.etag)) !== "not_now";
+}
+
+/** An earlier content of ours that reached R2 although its put seemed to fail. */
+function wasOurs(sql: SqlStorage, memoryId: string, sha256: string): boolean {
+  const rows = sql.exec(
+    "SELECT 1 FROM versions WHERE memory_id = ? AND sha256 = ? LIMIT 1",
+    memoryId,
+    sha256,
+  );
+  return rows.toArray().length > 0;
+}
+
+/** Whether a path waits. */
+export function inOutbox(sql: SqlStorage, path: string): boolean {
+  return sql.exec("SELECT 1 FROM outbox WHERE path = ?", path).toArray().length > 0;
+}

@@ -1,0 +1,140 @@
+// R2 takes one write a second a key, and may fail in between: what was acknowledged holds here, and
+// reaches R2 with its newest content.
+
+import { env, runInDurableObject } from "cloudflare:test";
+import { expect, test } from "vitest";
+import { newId } from "../../../src/platform/ids.ts";
+import { memdirStub, type StoreMeta } from "../../../src/platform/memdir-rpc.ts";
+import { createR2Files } from "../../../src/platform/r2-files.ts";
+import { unwrap } from "../../../src/platform/reply.ts";
+import { createFaultyBucket, type Faults } from "../../../test/contract/faulty-bucket.ts";
+import type { Directory } from "./directory.ts";
+import { emptyOutbox } from "./outbox.ts";
+import { takeIn } from "./take-in.ts";
+import { findVersions } from "./versions.ts";
+import { remove, write } from "./write.ts";
+
+const actor = { type: "user", userId: "u" } as const;
+const down = new Error("put: Unspecified error (0)");
+
+test("writes of a hot key are all kept as versions, and R2 gets the newest when it takes one again", async () => {
+  let clock = 1_000_000;
+  await inside({ writeEvery: { milliseconds: 1000, now: () => clock } }, async (dir, r2) => {
+    for (let n = 1; n <= 5; n += 1) {
+      const reply = await write(dir, { path: "MEMORY.md", bytes: bytes(`line ${n}`), actor });
+      expect(reply.status).toBe("written");
+    }
+    expect(await r2("MEMORY.md")).toBe("line 1");
+    expect(await emptyOutbox(dir)).toBe(false);
+    clock += 1001;
+    expect(await emptyOutbox(dir)).toBe(true);
+    expect(await r2("MEMORY.md")).toBe("line 5");
+    expect(versionsOf(dir)).toEqual(["line 5", "line 4", "line 3", "line 2", "line 1"]);
+    expect(await takeIn(dir)).toEqual([]);
+  });
+});
+
+test("a put that failed after it took effect is known as ours: no foreign version, no second write", async () => {
+  await inside(
+    { fail: [{ operation: "put", nth: 1, error: down, when: "after" }] },
+    async (dir, r2) => {
+      expect(await write(dir, { path: "a.md", bytes: bytes("one"), actor })).toMatchObject({
+        status: "written",
+      });
+      expect(await write(dir, { path: "a.md", bytes: bytes("two"), actor })).toMatchObject({
+        status: "written",
+      });
+      expect(await emptyOutbox(dir)).toBe(true);
+      expect(await r2("a.md")).toBe("two");
+      expect(versionsOf(dir)).toEqual(["two", "one"]);
+      expect(findVersions(dir.sql, query).map((version) => version.actor.type)).toEqual([
+        "user",
+        "user",
+      ]);
+    },
+  );
+});
+
+test("what somebody put into R2 while ours waited is kept as a version, and ours holds", async () => {
+  let clock = 1_000_000;
+  await inside(
+    { writeEvery: { milliseconds: 1000, now: () => clock } },
+    async (dir, r2, prefix) => {
+      await write(dir, { path: "a.md", bytes: bytes("one"), actor });
+      await write(dir, { path: "a.md", bytes: bytes("two"), actor });
+      await env.FILES.put(`${prefix}a.md`, "foreign");
+      clock += 1001;
+      while (!(await emptyOutbox(dir))) clock += 1001;
+      expect(await r2("a.md")).toBe("two");
+      expect(versionsOf(dir)).toEqual(["two", "foreign", "two", "one"]);
+    },
+  );
+});
+
+test("a memory that is deleted while R2 still has it does not come back", async () => {
+  await inside(
+    { fail: [{ operation: "put", nth: 1, error: down, when: "after" }] },
+    async (dir, r2) => {
+      await write(dir, { path: "a.md", bytes: bytes("one"), actor });
+      expect(await remove(dir, { path: "a.md", actor })).toMatchObject({ status: "removed" });
+      while (!(await emptyOutbox(dir))) await new Promise((resolve) => setTimeout(resolve, 1));
+      expect(await r2("a.md")).toBeUndefined();
+      expect(await takeIn(dir)).toEqual([]);
+      expect(versionsOf(dir)).toEqual([undefined, "one"]);
+    },
+  );
+});
+
+const query = { limit: 100, withContent: true };
+
+function versionsOf(dir: Directory): (string | undefined)[] {
+  return findVersions(dir.sql, query).map(({ bytes: content }) =>
+    content ? new TextDecoder().decode(content) : undefined,
+  );
+}
+
+/** Runs over the rows of a real object, with a bucket that fails on purpose. */
+async function inside(
+  faults: Faults,
+  work: (
+    dir: Directory,
+    r2: (path: string) => Promise<string | undefined>,
+    prefix: string,
+  ) => Promise<void>,
+): Promise<void> {
+  const id = newId("memstore");
+  const prefix = `t/t/u/u/memory/projects/${id}/memory/`;
+  const meta: StoreMeta = {
+    id,
+    tenant: "t",
+    user: "u",
+    kind: "custom",
+    prefix,
+    name: "n",
+    description: "",
+    metadata: {},
+    createdAt: 1,
+    updatedAt: 1,
+    archivedAt: null,
+  };
+  unwrap(await memdirStub(env, meta, id).open(meta));
+  const object = env.MEMDIR.get(env.MEMDIR.idFromName(JSON.stringify(["t", "u", id])));
+  const bucket = createFaultyBucket(env.FILES, faults);
+  await runInDurableObject(object, async (_instance, { storage }) => {
+    const dir: Directory = {
+      sql: storage.sql,
+      files: createR2Files(bucket, prefix, () => Promise.reject(down)),
+      meta,
+      scan: async () => [],
+      now: () => Date.now(),
+      commit: (change) => storage.transactionSync(change),
+      later: () => {},
+    };
+    const r2 = async (path: string) => (await env.FILES.get(prefix + path))?.text();
+    await work(dir, r2, prefix);
+  });
+}
+
+function bytes(content: string): Uint8Array {
+  return new TextEncoder().encode(content);
+}

@@ -3,7 +3,7 @@
 
 import type * as z from "zod";
 import { MemdirError } from "../shared/errors.ts";
-import { REQUEST_BODY_BYTES, REQUEST_BODY_DEPTH } from "../shared/limits.ts";
+import { DROPPED_BODY_BYTES, REQUEST_BODY_BYTES, REQUEST_BODY_DEPTH } from "../shared/limits.ts";
 
 export interface Body<T> {
   value: T;
@@ -22,17 +22,21 @@ export async function jsonBody<T>(request: Request, schema: z.ZodType<T>): Promi
   return { value: result.data, hash: await sha256Hex(bytes) };
 }
 
-/** All bytes of a body, refused as soon as they are more than the limit. */
+/**
+ * All bytes of a body of at most `limit`. A larger one is read on and dropped, within bounds, before
+ * it is refused: a connection that is answered while it still sends may be reset, and the client
+ * would not see why.
+ */
 export async function bodyBytes(request: Request, limit: number): Promise<Uint8Array> {
-  const declared = Number(request.headers.get("content-length") ?? "0");
-  if (declared > limit) throw tooLarge(declared, limit);
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of request.body ?? []) {
     size += part.length;
-    if (size > limit) throw tooLarge(size, limit);
-    parts.push(part);
+    if (size <= limit) parts.push(part);
+    else parts.length = 0;
+    if (size > limit + DROPPED_BODY_BYTES) break;
   }
+  if (size > limit) throw tooLarge(size, limit);
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {

@@ -137,3 +137,5 @@ export const PATTERN_SLICE_STEPS = 50_000;
 export const PATTERN_STEPS = 100_000_000;
 /** Characters of one line that Grep holds a pattern against. */
 export const GREP_LINE_CHARACTERS = 10_000;
+/** What is read and dropped of a body over its limit before the connection is given up, in bytes. */
+export const DROPPED_BODY_BYTES = 32_000_000;

@@ -36,6 +36,7 @@ export async function startTestService(vars: Record<string, string> = {}): Promi
     workers: [
       {
         configPath: "wrangler.toml",
+        ...(process.env.MEMDIR_BUILT ? { prebuiltWorkerDir: process.env.MEMDIR_BUILT } : {}),
         vars: {
           ANTHROPIC_BASE_URL: modelServer.url,
           ANTHROPIC_API_KEY: "stand-in",

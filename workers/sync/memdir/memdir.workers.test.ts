@@ -91,7 +91,7 @@ test("a session's work is undone, and what somebody else changed since stays", a
 
 test("a lease that has passed on refuses its old holder's write, however late it comes", async () => {
   const { stub } = await directory();
-  const first = unwrap(await stub.acquire("extraction", "one", 30));
+  const first = unwrap(await stub.acquire("extraction", "one", 1500));
   if (first.status !== "granted") throw new Error("not granted");
   expect(unwrap(await stub.acquire("extraction", "two", 1000))).toMatchObject({ status: "held" });
   const lease = { name: "extraction", token: first.token } as const;
@@ -100,7 +100,7 @@ test("a lease that has passed on refuses its old holder's write, however late it
       status: "written",
     },
   );
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => setTimeout(resolve, 1600));
   const second = unwrap(await stub.acquire("extraction", "two", 10_000));
   expect(second).toMatchObject({ status: "granted", token: first.token + 1 });
   expect(unwrap(await stub.write({ path: "a.md", bytes: bytes("2"), actor, lease }))).toMatchObject(

@@ -4,6 +4,7 @@
 import type { StreamOptions, Subscriber } from "./event-stream.ts";
 import { eventStream } from "./event-stream.ts";
 import type { StoredEvent } from "./events.ts";
+import type { PreviewFrame } from "./preview.ts";
 
 export interface Frame {
   event: string;
@@ -123,3 +124,26 @@ function take(client: Client, piece: string): void {
   client.lastId = id ?? client.lastId;
   if (data.length > 0) client.frames.push({ event, id, data: data.join("\n") });
 }
+
+export const BUFFER = 65_536;
+export const ids = (client: Client) =>
+  client.frames.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
+export const range = (from: number, to: number) =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
+
+export function filled(count: number, payload: unknown = "x"): Log {
+  const log = createLog();
+  for (let n = 0; n < count; n += 1) log.append(payload);
+  return log;
+}
+
+/** Lets everything settle that waits for nothing from outside. */
+export const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+/** The frame that opens the preview of a message. */
+export const start = (id: string): PreviewFrame => ({
+  of: "agent.message",
+  type: "event_start",
+  id,
+  body: { type: "event_start", event: { id, type: "agent.message" } },
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createCallIds } from "./call-ids.ts";
-import { assistant, user } from "./loop-fixture.ts";
+import { assistant, user } from "./history-fixture.ts";
 import type { Message } from "./messages.ts";
 
 const asked = (...ids: string[]): Message =>

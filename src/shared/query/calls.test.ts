@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { runCalls, startRead } from "./calls.ts";
-import { keyOf, ok, readTool, ticks, writeTool } from "./loop-fixture.ts";
 import type { Message } from "./messages.ts";
 import type { CallState, LoopStep } from "./steps.ts";
 import type { Tool, ToolResult } from "./tool.ts";
+import { keyOf, ok, readTool, ticks, writeTool } from "./tools-fixture.ts";
 
 const call = (id: string, name: string, rest: Partial<CallState> = {}): CallState => ({
   call: { type: "tool_use", id, name, input: { key: id } },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { afterAnswer } from "./decide.ts";
-import { answerOf, textOf } from "./loop-fixture.ts";
+import { textOf } from "./history-fixture.ts";
+import { answerOf } from "./loop-fixture.ts";
 import type { AssistantBlock } from "./messages.ts";
 import type { Answer } from "./model.ts";
 

@@ -1,12 +1,14 @@
 // What the tests of the loop share: a model that follows a script, tools that keep count of what
 // they did, a recorder that keeps of each step what the session's own keeps, and the API's rules.
 
+import { assistant, refusals, user } from "./history-fixture.ts";
 import type { LoopPorts } from "./loop.ts";
 import { runLoop } from "./loop.ts";
-import type { AssistantBlock, Message, TextBlock } from "./messages.ts";
+import type { AssistantBlock, Message } from "./messages.ts";
 import type { Answer, FailureKind, Model, ModelEvent, ModelFailure } from "./model.ts";
 import type { CallState, LoopOutcome, LoopStep, TurnState } from "./steps.ts";
-import type { ReadTool, Tool, ToolResult, WriteTool } from "./tool.ts";
+import type { Tool } from "./tool.ts";
+import { createTools, ticks } from "./tools-fixture.ts";
 
 export interface SaidCall {
   id: string;
@@ -263,148 +265,20 @@ async function* failing(): AsyncGenerator<ModelEvent, Answer | ModelFailure> {
   return failure("unreachable");
 }
 
-/** `Read` and `Write` as they should be, and four that break their promises. */
-function createTools(effects: string[], log: string[]): Tool[] {
-  const done = new Set<string>();
-  return [
-    readTool("Read", async (input) => {
-      log.push(`read ${keyOf(input)}`);
-      await ticks();
-      return ok(`content of ${keyOf(input)}`);
-    }),
-    readTool("Reject", () => Promise.reject(new Error("secret detail"))),
-    readTool("Throw", () => {
-      throw new Error("secret detail");
-    }),
-    writeTool("Write", {
-      plan: async (input) => {
-        log.push(`plan ${keyOf(input)}`);
-        await ticks();
-        return { status: "planned", plan: keyOf(input) };
-      },
-      commit: async (plan, resumed) => {
-        await ticks();
-        log.push(`commit ${plan}`);
-        // Only a resumed commit looks for its own work: done twice is counted twice.
-        if (!resumed || !done.has(plan)) effects.push(plan);
-        done.add(plan);
-        return ok(`wrote ${plan}`);
-      },
-    }),
-    writeTool("Refuse", {
-      plan: async () => ({ status: "refused", result: { ...ok("refused"), isError: true } }),
-    }),
-    writeTool("BadPlan", { plan: () => Promise.reject(new Error("secret detail")) }),
-    writeTool("BadCommit", {
-      commit: () => {
-        throw new Error("secret detail");
-      },
-    }),
-  ];
-}
+/** A call as the script says it. */
+export const call = (id: string, name: string): SaidCall => ({ id, name });
+/** A turn with readers and writers, mixed, over two answers, and a last one. */
+export const MIXED: Said[] = [
+  {
+    thinking: "hm",
+    text: "I look and write.",
+    calls: [call("r1", "Read"), call("w1", "Write"), call("r2", "Read"), call("w2", "Write")],
+  },
+  { text: "Once more.", calls: [call("w3", "Write"), call("r3", "Read"), call("x", "Nope")] },
+  { text: "All is done." },
+];
+/** Steps that it takes, previews among them. */
+export const MIXED_STEPS = 31;
 
-export function readTool(name: string, run: ReadTool["run"]): ReadTool {
-  return { kind: "read", name, description: name, input_schema: {}, run };
-}
-
-export function writeTool(name: string, parts: Partial<WriteTool>): WriteTool {
-  return {
-    kind: "write",
-    name,
-    description: name,
-    input_schema: {},
-    plan: async (input) => ({ status: "planned", plan: keyOf(input) }),
-    commit: async (plan) => ok(`wrote ${plan}`),
-    ...parts,
-  };
-}
-
-export function keyOf(input: unknown): string {
-  if (typeof input !== "object" || input === null || !("key" in input)) return "?";
-  return String(input.key);
-}
-
-export function ok(content: string): ToolResult {
-  return { content, isError: false, notes: [] };
-}
-
-/** Lets everything go on that waits for nothing from outside. */
-export async function ticks(): Promise<void> {
-  for (let n = 0; n < 4; n += 1) await Promise.resolve();
-}
-
-export function user(text: string): Message {
-  return { role: "user", content: [{ type: "text", text }] };
-}
-
-export function assistant(...content: AssistantBlock[]): Message {
-  return { role: "assistant", content };
-}
-
-/** Results by the id of their call. */
-export function resultsOf(messages: readonly Message[]): Map<string, string> {
-  const blocks = messages.flatMap((message): Message["content"][number][] => message.content);
-  return new Map(
-    blocks.flatMap((block) =>
-      block.type === "tool_result" ? [[block.tool_use_id, block.content] as const] : [],
-    ),
-  );
-}
-
-/** All that is said as text. */
-export function textOf(messages: readonly Message[]): string {
-  const blocks = messages.flatMap((message): Message["content"][number][] => message.content);
-  return blocks
-    .filter((block): block is TextBlock => block.type === "text")
-    .map((block) => block.text)
-    .join("\n");
-}
-
-/** Why the API would refuse these messages as a request; empty where it would take them. */
-export function refusals(messages: readonly Message[]): string[] {
-  const problems: string[] = [];
-  const turns = joinedByRole(messages);
-  if (turns[0]?.role !== "user") problems.push("the first message is not the user's");
-  if (turns.at(-1)?.role !== "user") problems.push("the last message is not the user's");
-  const ids = new Set<string>();
-  let open: string[] = [];
-  for (const { role, content } of turns) {
-    if (content.length === 0) problems.push("a message is empty");
-    const asked: string[] = [];
-    const answered: string[] = [];
-    let leading = true;
-    for (const block of content) {
-      if (block.type === "text" && block.text.trim() === "") problems.push("a text is empty");
-      if (block.type === "text" && !block.text.isWellFormed()) problems.push("a lone surrogate");
-      if (block.type === "tool_use") {
-        if (ids.has(block.id)) problems.push(`${block.id} is asked twice`);
-        ids.add(block.id);
-        asked.push(block.id);
-      }
-      if (block.type === "tool_result") {
-        if (!leading) problems.push(`the result of ${block.tool_use_id} stands behind a text`);
-        if (block.content === "") problems.push(`the result of ${block.tool_use_id} is empty`);
-        answered.push(block.tool_use_id);
-      } else leading = false;
-    }
-    if (role === "assistant" && content.at(-1)?.type.endsWith("thinking")) {
-      problems.push("a message ends in thinking");
-    }
-    if (answered.join() !== open.join()) {
-      problems.push(`asked [${open.join()}], answered [${answered.join()}]`);
-    }
-    open = asked;
-  }
-  if (open.length > 0) problems.push(`[${open.join()}] got no result`);
-  return problems;
-}
-
-function joinedByRole(messages: readonly Message[]) {
-  const turns: { role: Message["role"]; content: Message["content"][number][] }[] = [];
-  for (const { role, content } of messages) {
-    const last = turns.at(-1);
-    if (last?.role === role) last.content.push(...content);
-    else turns.push({ role, content: [...content] });
-  }
-  return turns;
-}
+/** What the API is sent when the user goes on after this turn. */
+export const next = (turn: Turn) => refusals([...turn.state.messages, user("Go on.")]);

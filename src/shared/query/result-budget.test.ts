@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { ok } from "./loop-fixture.ts";
 import { createResultBudget } from "./result-budget.ts";
 import type { ToolResult } from "./tool.ts";
+import { ok } from "./tools-fixture.ts";
 
 const LIMITS = { one: 1000, all: 5000, least: 300 };
 const jsonSize = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;

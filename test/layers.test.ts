@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "..");
 
 /** Imports run from a later line to an earlier one, or stay within a folder. */
 const ORDER = [
-  ["src/shared/limits.ts", "src/shared/errors.ts"],
+  ["src/shared/limits.ts", "src/shared/errors.ts", "src/shared/text.ts"],
   ["src/shared/safety", "src/shared/query"],
   ["src/shared/settings"],
   ["src/shared/files", "src/shared/compaction"],

@@ -3,6 +3,7 @@ import { jsonBytes } from "../shared/query/json-size.ts";
 import type { AssistantBlock } from "../shared/query/messages.ts";
 import type { Answer, ModelEvent, ModelFailure, ToolCall, Usage } from "../shared/query/model.ts";
 import { NO_USAGE } from "../shared/query/model.ts";
+import { byteLength } from "../shared/text.ts";
 import type { DeltaKind, StartedBlock } from "./anthropic-event.ts";
 import { isRecord, readStreamEvent } from "./anthropic-event.ts";
 
@@ -55,7 +56,7 @@ export async function* collectAnswer(
       const block = place === undefined ? undefined : blocks[place];
       if (place === undefined || !block || !extend(block, event.of, event.text)) continue;
       // The input of a call is JSON already.
-      bytes += event.of === "json" ? utf8Bytes(event.text) : jsonBytes(event.text);
+      bytes += event.of === "json" ? byteLength(event.text) : jsonBytes(event.text);
       if (bytes > bytesMost) return tooLarge(bytesMost);
       if (block.type === "text" && event.text !== "") {
         yield { type: "text", block: place, text: event.text };
@@ -160,11 +161,7 @@ function held(block: Block): number {
 }
 
 function jsonBytesOf(value: unknown): number {
-  return utf8Bytes(JSON.stringify(value));
-}
-
-function utf8Bytes(text: string): number {
-  return new TextEncoder().encode(text).length;
+  return byteLength(JSON.stringify(value));
 }
 
 function tooLarge(bytes: number): ModelFailure {

@@ -3,6 +3,7 @@
 
 import type * as z from "zod";
 import { MemdirError } from "../shared/errors.ts";
+import { sha256Hex } from "../shared/files/digest.ts";
 import { DROPPED_BODY_BYTES, REQUEST_BODY_BYTES, REQUEST_BODY_DEPTH } from "../shared/limits.ts";
 
 export interface Body<T> {
@@ -44,11 +45,6 @@ export async function bodyBytes(request: Request, limit: number): Promise<Uint8A
     at += part.length;
   }
   return bytes;
-}
-
-/** SHA-256 in hex. */
-export async function sha256Hex(bytes: Uint8Array): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -1,5 +1,6 @@
 import { MemdirError } from "../shared/errors.ts";
 import { R2_KEY_BYTES } from "../shared/limits.ts";
+import { byteLength } from "../shared/text.ts";
 
 const encoder = new TextEncoder();
 // Separators, the escape itself and control characters; the rest stays, so that keys are readable.
@@ -39,7 +40,7 @@ export function decodeKeyPart(encoded: string): string | undefined {
  */
 export function keyOf(prefix: string, path: string): string {
   const key = prefix + path.split("/").map(encodeKeyPart).join("/");
-  const excess = encoder.encode(key).length - R2_KEY_BYTES;
+  const excess = byteLength(key) - R2_KEY_BYTES;
   if (excess <= 0) return key;
   throw new MemdirError(
     "invalid_request",

@@ -4,6 +4,7 @@
 import { isId, newId } from "../../src/platform/ids.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import { ROW_BYTES } from "../../src/shared/limits.ts";
+import { byteLength } from "../../src/shared/text.ts";
 
 /** What an event holds beside its envelope. */
 export interface EventDraft {
@@ -108,7 +109,7 @@ export function seqOfCursor(sql: SqlStorage, cursor: string): number | undefined
 export function refuseLarge(text: string, what: string): void {
   // Cheap first: a UTF-16 unit is at most three bytes of UTF-8.
   if (text.length * 3 <= ROW_BYTES) return;
-  const bytes = new TextEncoder().encode(text).length;
+  const bytes = byteLength(text);
   if (bytes <= ROW_BYTES) return;
   throw new MemdirError(
     "too_large",

@@ -1,6 +1,7 @@
 // MEMORY.md: the index of a memory directory, read once a session into the prompt.
 
 import { INDEX_BYTES, INDEX_LINES } from "../limits.ts";
+import { byteLength, cutBytes } from "../text.ts";
 
 /** The name of the index within its directory. */
 export const INDEX_FILE = "MEMORY.md";
@@ -28,25 +29,25 @@ export function cutIndex(
 ): IndexCut {
   const text = raw.toWellFormed().trimEnd();
   const lines = text.split("\n");
-  const total = utf8Bytes(text);
+  const total = byteLength(text);
   const kept = lines.slice(0, limits.lines);
   const whole = { lines: lines.length, bytes: total };
   if (kept.length === lines.length && total <= limits.bytes) {
     return { text, cutBy: undefined, ...whole, hidden: 0 };
   }
   // The notice counts too, and may cost a line more; that does not change which limit is to blame.
-  const cutBy = utf8Bytes(kept.join("\n")) <= limits.bytes ? "lines" : "bytes";
+  const cutBy = byteLength(kept.join("\n")) <= limits.bytes ? "lines" : "bytes";
   const say = (hidden: number) => notice(cutBy, limits[cutBy], whole, hidden);
-  const room = limits.bytes - utf8Bytes(say(lines.length));
+  const room = limits.bytes - byteLength(say(lines.length));
   let used = 0;
   let count = 0;
   for (const line of kept) {
-    const next = used + utf8Bytes(line) + (count > 0 ? 1 : 0);
+    const next = used + byteLength(line) + (count > 0 ? 1 : 0);
     if (next > room) break;
     used = next;
     count += 1;
   }
-  const shown = count > 0 ? kept.slice(0, count).join("\n") : cutCharacters(kept[0] ?? "", room);
+  const shown = count > 0 ? kept.slice(0, count).join("\n") : cutBytes(kept[0] ?? "", room);
   const hidden = lines.length - count;
   return { text: shown + say(hidden), cutBy, ...whole, hidden };
 }
@@ -62,19 +63,4 @@ function notice(
     `${limit} ${by} cut it, and ${hidden} lines are not shown or not in full. Their files are still ` +
     "there. Shorten the index: one line of under 150 characters a memory, and move details into the files."
   );
-}
-
-function cutCharacters(text: string, bytes: number): string {
-  let used = 0;
-  let end = 0;
-  for (const character of text) {
-    used += utf8Bytes(character);
-    if (used > bytes) break;
-    end += character.length;
-  }
-  return text.slice(0, end);
-}
-
-function utf8Bytes(text: string): number {
-  return new TextEncoder().encode(text).length;
 }

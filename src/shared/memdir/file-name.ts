@@ -1,5 +1,6 @@
 import { MemdirError } from "../errors.ts";
 import { PATH_SEGMENT_BYTES } from "../limits.ts";
+import { byteLength } from "../text.ts";
 
 /** What stays of a title, in characters: enough to be told apart by a reader. */
 const NAME_CHARACTERS = 60;
@@ -51,5 +52,5 @@ function readable(title: string): string {
 }
 
 function tooLong(name: string): boolean {
-  return new TextEncoder().encode(name).length > PATH_SEGMENT_BYTES - SUFFIX_BYTES;
+  return byteLength(name) > PATH_SEGMENT_BYTES - SUFFIX_BYTES;
 }

@@ -1,4 +1,5 @@
 import { TOOL_RESULT_BYTES, TOOL_RESULT_LEAST_BYTES, TOOL_RESULTS_BYTES } from "../limits.ts";
+import { byteLength, cutBytes } from "../text.ts";
 import { cutJson, jsonBytes } from "./json-size.ts";
 import type { ToolResult } from "./tool.ts";
 
@@ -69,14 +70,4 @@ function cut(result: ToolResult, bytesMost: number, jsonMost: number): ToolResul
 
 function mark(bytes: number): string {
   return `\n[${bytes} bytes were left out here. For the rest ask for less at once: fewer calls, Read with offset and limit]`;
-}
-
-const encoder = new TextEncoder();
-
-function byteLength(text: string): number {
-  return encoder.encode(text).length;
-}
-
-function cutBytes(text: string, most: number): string {
-  return text.slice(0, encoder.encodeInto(text, new Uint8Array(Math.max(0, most))).read);
 }

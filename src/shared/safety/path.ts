@@ -3,6 +3,7 @@
 // the permission check, the storage call, the record of writes and the log.
 
 import { PATH_BYTES, PATH_SEGMENT_BYTES } from "../limits.ts";
+import { byteLength } from "../text.ts";
 
 export type PathRule =
   | "empty"
@@ -43,7 +44,6 @@ const REASONS: Record<PathRule, string> = {
   whitespace: "a segment starts or ends with whitespace",
 };
 
-const encoder = new TextEncoder();
 // Variation selectors stay: names such as "❤️.md" end in one. Joiners go: they hide in plain text.
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]--\p{VS}]/v;
 const ENCODED = /%(?:2e|2f|5c|00|25)/i;
@@ -102,7 +102,7 @@ export function showPath(raw: string): string {
 /** Rules on the string as it came, before any normalisation could open it up. */
 function spellingRule(raw: string): PathRule | undefined {
   if (raw.trim() === "") return "empty";
-  if (raw.length > PATH_BYTES || encoder.encode(raw).length > PATH_BYTES) return "too_long";
+  if (raw.length > PATH_BYTES || byteLength(raw) > PATH_BYTES) return "too_long";
   if (!raw.isWellFormed()) return "lone_surrogate";
   if (/^(?:\/\/|\\\\)/.test(raw)) return "unc";
   if (INVISIBLE.test(raw)) return "control_character";
@@ -122,10 +122,10 @@ function canonicalSegments(raw: string, most: number): string[] | PathRule {
     if (DOTS_ONLY.test(segment.normalize("NFKC"))) return "dots_only";
     if (DRIVE.test(segment)) return "drive";
     // NFC can lengthen a name (composition exclusions), so the canonical form is what is measured.
-    if (encoder.encode(segment).length > PATH_SEGMENT_BYTES) return "too_long";
+    if (byteLength(segment) > PATH_SEGMENT_BYTES) return "too_long";
     kept.push(segment);
   }
-  return encoder.encode(kept.join("/")).length > most ? "too_long" : kept;
+  return byteLength(kept.join("/")) > most ? "too_long" : kept;
 }
 
 /** Signs such as U+2100 hold a slash once a later layer applies NFKC. */

@@ -3,10 +3,11 @@ import type { StoredFile } from "../files/store.ts";
 import { hasFilesBelow } from "../files/write-file.ts";
 import { READ_BYTES, READ_LINES, TOOL_LINE_CHARACTERS } from "../limits.ts";
 import type { ReadTool, ToolResult } from "../query/tool.ts";
+import { byteLength } from "../text.ts";
 import { inputSchema, parseInput } from "./input.ts";
 import { failure, failureOf, success } from "./result.ts";
 import { sandboxFile, type ToolEnv } from "./sandbox.ts";
-import { byteLength, decodeText, linesOf, showLine } from "./text.ts";
+import { decodeText, linesOf, showLine } from "./text.ts";
 
 const schema = z.strictObject({
   file_path: z.string().describe("Absolute path of the file"),

@@ -1,18 +1,19 @@
 import { MemdirError } from "../errors.ts";
 import type { ToolNote, ToolResult } from "../query/tool.ts";
-import { cutCharacters, wellFormed } from "./text.ts";
+import { cutCharacters } from "../text.ts";
 
 /** A message for the model, in characters: a reason, not a document. */
 const MESSAGE_CHARACTERS = 4000;
 
+/** Half characters become U+FFFD in every result: the API refuses them, and JSON breaks on them. */
 export function success(content: string, notes: ToolNote[] = []): ToolResult {
-  return { content: wellFormed(content), isError: false, notes };
+  return { content: content.toWellFormed(), isError: false, notes };
 }
 
 /** An error that the model can act on: what was tried, the value, the limit, the next step. */
 export function failure(message: string): ToolResult {
   return {
-    content: cutCharacters(wellFormed(message), MESSAGE_CHARACTERS),
+    content: cutCharacters(message.toWellFormed(), MESSAGE_CHARACTERS),
     isError: true,
     notes: [],
   };

@@ -1,29 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byteLength, cutBytes, cutCharacters, decodeText, linesOf, showLine } from "./text.ts";
+import { decodeText, linesOf, showLine } from "./text.ts";
 
-describe("cutting", () => {
+describe("showLine", () => {
   it("counts characters, not halves of them", () => {
-    expect(cutCharacters("🙂🙂🙂", 2)).toBe("🙂🙂");
-    expect(cutCharacters("ab", 5)).toBe("ab");
     expect(showLine("🙂🙂🙂", 2)).toMatch(/^🙂🙂 \[cut/);
     expect(showLine("🙂🙂", 2)).toBe("🙂🙂");
-  });
-
-  it("never splits a character, and wastes no room", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "grapheme" }), fc.nat(20), (text, most) => {
-        for (const cut of [cutBytes(text, most), cutCharacters(text, most)]) {
-          expect(cut.isWellFormed()).toBe(true);
-          expect(text.startsWith(cut)).toBe(true);
-        }
-        expect([...cutCharacters(text, most)].length).toBe(Math.min(most, [...text].length));
-        const cut = cutBytes(text, most);
-        const next = [...text][[...cut].length] ?? "";
-        expect(byteLength(cut)).toBeLessThanOrEqual(most);
-        if (next !== "") expect(byteLength(cut + next)).toBeGreaterThan(most);
-      }),
-    );
   });
 });
 

@@ -1,33 +1,8 @@
-// Text for a model: cut where no character is split, and said so.
+// The text of a file as a model reads it.
 
-const encoder = new TextEncoder();
+import { cutCharacters } from "../text.ts";
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** The first `most` characters (code points) of a text. */
-export function cutCharacters(text: string, most: number): string {
-  if (text.length <= most) return text;
-  let end = 0;
-  for (let count = 0; count < most && end < text.length; count += 1) {
-    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
-  }
-  return text.slice(0, end);
-}
-
-/** As much of a text's beginning as fits into `most` UTF-8 bytes, whole characters only. */
-export function cutBytes(text: string, most: number): string {
-  const { read } = encoder.encodeInto(text, new Uint8Array(most));
-  return text.slice(0, read);
-}
-
-/** UTF-8 bytes of a text. */
-export function byteLength(text: string): number {
-  return encoder.encode(text).length;
-}
-
-/** Half characters (lone surrogates) become U+FFFD: the API refuses them, and JSON breaks on them. */
-export function wellFormed(text: string): string {
-  return text.toWellFormed();
-}
 
 /** The text of a file, its byte order mark included; undefined if it is binary (NUL, not UTF-8). */
 export function decodeText(bytes: Uint8Array): string | undefined {

@@ -8,6 +8,7 @@ import {
   STORE_MEMORY_BYTES,
   STORE_NAME_CHARACTERS,
 } from "../../../src/shared/limits.ts";
+import { byteLength } from "../../../src/shared/text.ts";
 
 const name = z
   .string()
@@ -47,7 +48,7 @@ const content = z
         : "is not a string",
   })
   .refine(
-    (text) => new TextEncoder().encode(text).length <= STORE_MEMORY_BYTES,
+    (text) => byteLength(text) <= STORE_MEMORY_BYTES,
     `is longer than ${STORE_MEMORY_BYTES} bytes of UTF-8, the most a memory may have. Split it`,
   );
 const path = z.string('is missing; send a path such as "/notes/todo.md"');

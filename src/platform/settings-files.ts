@@ -5,7 +5,12 @@ import type { FileStore } from "../shared/files/store.ts";
 import { isWithin } from "../shared/safety/path.ts";
 import type { SettingsLayers, SettingsSource } from "../shared/settings/enabled.ts";
 import { gitRoot } from "../shared/settings/git-root.ts";
-import type { IgnoredSetting, MemoryPlace, MemoryVariables } from "../shared/settings/locate.ts";
+import type {
+  EnabledPlace,
+  IgnoredSetting,
+  MemoryVariables,
+  NoPlace,
+} from "../shared/settings/locate.ts";
 import { enabledBy, locateMemory } from "../shared/settings/locate.ts";
 import { parseSettings } from "../shared/settings/schema.ts";
 import { errorName, log } from "./log.ts";
@@ -26,6 +31,9 @@ export interface SettingsRead {
   /** Files that count as absent, and why. */
   ignored: IgnoredSetting[];
 }
+
+/** A session's memory, and what happens to a secret in it. */
+export type SessionPlace = NoPlace | (EnabledPlace & { secrets: "refuse" | "warn" });
 
 /** The file of the managed and the user layer, in its folder. */
 export const SETTINGS_FILE = "settings.json";
@@ -57,7 +65,7 @@ export async function readSettings(
 }
 
 /**
- * Whether a session has memory, by which rule, and where. Reads nothing where variables or the
+ * Whether a session has memory, by which rule, where, and with which rule for secrets. Reads nothing where variables or the
  * session alone turn it off. Throws `unavailable` where the storage cannot say which repository the
  * project belongs to: a guess would start a second memory.
  */
@@ -66,7 +74,7 @@ export async function placeFor(
   owner: Owner,
   session: PlaceSession,
   variables: MemoryVariables,
-): Promise<MemoryPlace> {
+): Promise<SessionPlace> {
   const early = enabledBy(variables, session.bare, {});
   if (!early.enabled) return { enabled: false, rule: early.rule, ignored: [] };
   const workspace = workspaceMount(bucket, owner, session.environmentId);
@@ -74,13 +82,14 @@ export async function placeFor(
     readSettings(bucket, owner, session),
     gitRoot(workspace.store, session.projectRoot, workspace.at),
   ]);
-  return locateMemory({
+  const place = await locateMemory({
     variables,
     bare: session.bare,
     settings: settings.layers,
     git,
     ignored: settings.ignored,
   });
+  return place.enabled ? { ...place, secrets: secretsRule(settings.layers) } : place;
 }
 
 async function readLayer(
@@ -112,7 +121,7 @@ async function readLayer(
  * What happens to a secret in private memory. Only trusted layers may lower it to a warning: a
  * project's settings come with its repository.
  */
-export function secretsRule({ policy, local, user }: SettingsLayers): "refuse" | "warn" {
+function secretsRule({ policy, local, user }: SettingsLayers): "refuse" | "warn" {
   return (
     policy?.privateSecretScan ?? local?.privateSecretScan ?? user?.privateSecretScan ?? "refuse"
   );

@@ -7,7 +7,7 @@ import type { Actor, Change, MemdirStub, Receipt } from "../../src/platform/memd
 import { memdirStub } from "../../src/platform/memdir-rpc.ts";
 import { memoryPrefix } from "../../src/platform/mount-table.ts";
 import { unwrap } from "../../src/platform/reply.ts";
-import { placeFor, readSettings, secretsRule } from "../../src/platform/settings-files.ts";
+import { placeFor } from "../../src/platform/settings-files.ts";
 import type { FileStore } from "../../src/shared/files/store.ts";
 import type { ToolNote } from "../../src/shared/query/tool.ts";
 import type { MemoryVariables } from "../../src/shared/settings/locate.ts";
@@ -50,7 +50,6 @@ export async function openMemory(
 ): Promise<SessionMemory> {
   const place = await placeFor(env.FILES, owner, session, variables);
   if (!place.enabled) return { enabled: false, rule: place.rule, ignored: place.ignored };
-  const { layers } = await readSettings(env.FILES, owner, session);
   const prefix = memoryPrefix(owner, place);
   const storeId = await derivedId("memstore", prefix);
   const now = Date.now();
@@ -69,9 +68,8 @@ export async function openMemory(
       archivedAt: null,
     }),
   );
-  const { rule, directory } = place;
-  const secrets = secretsRule(layers);
-  return { enabled: true, rule, directory, storeId, secrets, ignored: place.ignored };
+  const { rule, directory, secrets, ignored } = place;
+  return { enabled: true, rule, directory, storeId, secrets, ignored };
 }
 
 /** The memory of a running turn: its files, and a receipt for each change that is on disk. */

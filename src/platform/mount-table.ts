@@ -23,6 +23,11 @@ export function isWorkspaceId(text: string): boolean {
   return WORKSPACE_ID.test(text);
 }
 
+/** The path at which an agent sees the workspace of this id. */
+export function workspacePath(id: string): string {
+  return `/workspace/${id}`;
+}
+
 /** What an agent of this principal sees: its project's workspace and, where it is on, its memory. */
 export function agentMounts(
   bucket: R2Bucket,
@@ -52,7 +57,7 @@ export function workspaceMount(bucket: R2Bucket, owner: Owner, id: string): Moun
     : key("t", owner.tenant, "u", owner.user, "w", id);
   const store = createR2Files(bucket, prefix);
   return {
-    at: `/workspace/${id}`,
+    at: workspacePath(id),
     store: shared ? guardShared(store, owner.role) : store,
     rights: "write",
     maxFileBytes: WORKSPACE_FILE_BYTES,

@@ -1,7 +1,7 @@
 // The bodies of the session endpoints. A known field that is not supported yet is refused by name.
 
 import * as z from "zod";
-import { isWorkspaceId } from "../../src/platform/mount-table.ts";
+import { isWorkspaceId, workspacePath } from "../../src/platform/mount-table.ts";
 import {
   EVENTS_PER_SEND,
   METADATA_KEY_CHARACTERS,
@@ -109,7 +109,7 @@ export type CreateBody = z.infer<typeof createBody>;
  * Gives the reason where it is refused.
  */
 export function projectRoot(body: CreateBody): { root: string } | { problem: string } {
-  const raw = body.metadata?.project_root ?? `/workspace/${body.environment_id}`;
+  const raw = body.metadata?.project_root ?? workspacePath(body.environment_id);
   const path = canonicalPath(raw);
   if (path.status === "ok") return { root: path.path };
   return { problem: `metadata.project_root: ${path.message}` };

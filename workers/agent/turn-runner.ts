@@ -4,7 +4,7 @@
 import { createAnthropicModel } from "../../src/platform/anthropic-model.ts";
 import { errorName, log } from "../../src/platform/log.ts";
 import type { Receipt } from "../../src/platform/memdir-rpc.ts";
-import { agentMounts } from "../../src/platform/mount-table.ts";
+import { agentMounts, workspacePath } from "../../src/platform/mount-table.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
 import * as limits from "../../src/shared/limits.ts";
 import { cutIndex, INDEX_FILE } from "../../src/shared/memdir/entrypoint.ts";
@@ -162,7 +162,7 @@ async function promptOf(
   const index = memory && (await readIndex(memory));
   const blocks = systemPrompt({
     system: meta.system,
-    workspace: `/workspace/${meta.environmentId}`,
+    workspace: workspacePath(meta.environmentId),
     projectRoot: meta.projectRoot,
     memory: memory && {
       directory: memory.directory,

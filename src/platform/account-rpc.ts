@@ -15,11 +15,12 @@ export interface SessionRow {
   createdAt: number;
 }
 
-export interface SessionQuery {
+/** One page of rows in the order in which they were made. */
+export interface PageQuery {
   limit: number;
   order: "asc" | "desc";
   /** The last row of the page before. */
-  after?: SessionRow;
+  after?: { id: string; createdAt: number };
   /** Bounds in milliseconds, inclusive. */
   from?: number;
   to?: number;
@@ -32,14 +33,9 @@ export interface StoreRow {
   archived: boolean;
 }
 
-export interface StoreQuery {
-  limit: number;
+/** Stores are always listed with the newest first. */
+export interface StoreQuery extends Omit<PageQuery, "order"> {
   includeArchived: boolean;
-  /** The last row of the page before. */
-  after?: Pick<StoreRow, "id" | "createdAt">;
-  /** Bounds in milliseconds, inclusive. */
-  from?: number;
-  to?: number;
 }
 
 /** The methods of the object `Account`; `workers/agent/account.ts` says what each promises. */
@@ -47,7 +43,7 @@ export interface AccountCalls {
   reserve(request: RequestKey | undefined, now: number): Promise<Reply<SessionRow>>;
   ready(id: string): void;
   remove(id: string): void;
-  list(query: SessionQuery): SessionRow[];
+  list(query: PageQuery): SessionRow[];
   abandoned(now: number): string[];
   addStore(row: StoreRow, request?: RequestKey): Promise<Reply<StoreRow>>;
   removeStore(id: string): void;

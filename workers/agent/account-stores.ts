@@ -5,6 +5,8 @@ import type { RequestKey, StoreQuery, StoreRow } from "../../src/platform/accoun
 import type { StoreKind } from "../../src/platform/memdir-rpc.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import { IDEMPOTENCY_MS } from "../../src/shared/limits.ts";
+import { createdPage } from "./created-page.ts";
+import { refuseOtherBody } from "./idempotency.ts";
 
 type Stored = { id: string; kind: StoreKind; created_at: number; archived: number };
 
@@ -51,28 +53,10 @@ export function addStore(sql: SqlStorage, row: StoreRow, request?: RequestKey): 
 
 /** Newest first. */
 export function listStores(sql: SqlStorage, query: StoreQuery): StoreRow[] {
-  const where = ["1"];
-  const values: (string | number)[] = [];
-  if (!query.includeArchived) where.push("archived = 0");
-  if (query.from !== undefined) {
-    where.push("created_at >= ?");
-    values.push(query.from);
-  }
-  if (query.to !== undefined) {
-    where.push("created_at <= ?");
-    values.push(query.to);
-  }
-  if (query.after) {
-    where.push("(created_at, id) < (?, ?)");
-    values.push(query.after.createdAt, query.after.id);
-  }
+  const condition = query.includeArchived ? "1" : "archived = 0";
+  const { clause, values } = createdPage(condition, { ...query, order: "desc" });
   return sql
-    .exec<Stored>(
-      `SELECT id, kind, created_at, archived FROM stores WHERE ${where.join(" AND ")}
-       ORDER BY created_at DESC, id DESC LIMIT ?`,
-      ...values,
-      query.limit,
-    )
+    .exec<Stored>(`SELECT id, kind, created_at, archived FROM stores ${clause}`, ...values)
     .toArray()
     .map(rowOf);
 }
@@ -85,12 +69,7 @@ function earlierStore(sql: SqlStorage, request: RequestKey): StoreRow | undefine
     )
     .toArray();
   if (!key) return undefined;
-  if (key.hash !== request.hash) {
-    throw new MemdirError(
-      "conflict",
-      "This Idempotency-Key was used with another body. Use a new key for a new request",
-    );
-  }
+  refuseOtherBody(request, key.hash);
   const row = storeOf(sql, key.store);
   if (row) return row;
   throw new MemdirError(

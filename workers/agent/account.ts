@@ -4,8 +4,8 @@
 import { DurableObject } from "cloudflare:workers";
 import type {
   AccountCalls,
+  PageQuery,
   RequestKey,
-  SessionQuery,
   SessionRow,
   StoreQuery,
   StoreRow,
@@ -17,6 +17,8 @@ import { MemdirError } from "../../src/shared/errors.ts";
 import { IDEMPOTENCY_MS } from "../../src/shared/limits.ts";
 import type { AgentEnv } from "../env.ts";
 import { addStore, createStoreTables, listStores } from "./account-stores.ts";
+import { createdPage } from "./created-page.ts";
+import { refuseOtherBody } from "./idempotency.ts";
 
 /** A creation that has not been confirmed for this long is taken to have died, in milliseconds. */
 const CREATION_MS = 10 * 60 * 1000;
@@ -78,29 +80,12 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
     this.#sql.exec("DELETE FROM sessions WHERE id = ?", id);
   }
 
-  list(query: SessionQuery): SessionRow[] {
-    const descending = query.order === "desc";
-    const where = ["ready = 1"];
-    const values: (string | number)[] = [];
-    if (query.from !== undefined) {
-      where.push("created_at >= ?");
-      values.push(query.from);
-    }
-    if (query.to !== undefined) {
-      where.push("created_at <= ?");
-      values.push(query.to);
-    }
-    if (query.after) {
-      where.push(`(created_at, id) ${descending ? "<" : ">"} (?, ?)`);
-      values.push(query.after.createdAt, query.after.id);
-    }
-    const order = descending ? "DESC" : "ASC";
+  list(query: PageQuery): SessionRow[] {
+    const { clause, values } = createdPage("ready = 1", query);
     return this.#sql
       .exec<{ id: string; created_at: number }>(
-        `SELECT id, created_at FROM sessions WHERE ${where.join(" AND ")}
-         ORDER BY created_at ${order}, id ${order} LIMIT ?`,
+        `SELECT id, created_at FROM sessions ${clause}`,
         ...values,
-        query.limit,
       )
       .toArray()
       .map(({ id, created_at }) => ({ id, createdAt: created_at }));
@@ -145,12 +130,7 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
       )
       .toArray();
     if (!row) return undefined;
-    if (row.hash !== request.hash) {
-      throw new MemdirError(
-        "conflict",
-        "This Idempotency-Key was used with another body. Use a new key for a new request",
-      );
-    }
+    refuseOtherBody(request, row.hash);
     if (row.alive === 0) {
       throw new MemdirError(
         "conflict",

@@ -15,7 +15,13 @@ export function earlierReply(sql: SqlStorage, request: RequestKey | undefined): 
     )
     .toArray();
   if (!row) return undefined;
-  if (row.hash === request.hash) return row.reply;
+  refuseOtherBody(request, row.hash);
+  return row.reply;
+}
+
+/** Throws `conflict` where a key, kept with this hash, comes with another body. */
+export function refuseOtherBody(request: RequestKey, hash: string): void {
+  if (request.hash === hash) return;
   throw new MemdirError(
     "conflict",
     "This Idempotency-Key was used with another body. Use a new key for a new request",

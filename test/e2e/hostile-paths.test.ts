@@ -11,17 +11,14 @@ import {
   readings,
   relativeHostilePaths,
 } from "../hostile-paths.ts";
-import { newSession, startTestService, type TestService, turn } from "./service.ts";
-
-/** What these tests use of the real bucket. */
-interface Bucket {
-  list(options: { cursor?: string }): Promise<{
-    objects: { key: string; etag: string }[];
-    truncated: boolean;
-    cursor?: string;
-  }>;
-  put(key: string, value: string): Promise<unknown>;
-}
+import {
+  type Bucket,
+  bucketOf,
+  newSession,
+  startTestService,
+  type TestService,
+  turn,
+} from "./service.ts";
 
 /** Calls of one answer of the scripted model. */
 const CALLS = 150;
@@ -50,7 +47,7 @@ beforeAll(async () => {
   service = await startTestService();
   client = await service.client();
   token = await service.token();
-  bucket = (await service.harness.getWorker<{ FILES: Bucket }>().getEnv()).FILES;
+  bucket = await bucketOf(service);
   for (const key of VICTIMS) await bucket.put(key, `secret of ${key}`);
 });
 afterAll(() => service.close());

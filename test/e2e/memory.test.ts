@@ -2,18 +2,14 @@ import type Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   answers,
+  type Bucket,
+  bucketOf,
   newSession,
   type SessionEvent,
   startTestService,
   type TestService,
   turn,
 } from "./service.ts";
-
-/** What these tests use of the real bucket. */
-interface Bucket {
-  list(options: { prefix?: string; limit?: number }): Promise<{ objects: { key: string }[] }>;
-  get(key: string): Promise<{ text(): Promise<string> } | null>;
-}
 
 let service: TestService;
 let client: Anthropic;
@@ -22,7 +18,7 @@ let bucket: Bucket;
 beforeAll(async () => {
   service = await startTestService();
   client = await service.client();
-  bucket = (await service.harness.getWorker<{ FILES: Bucket }>().getEnv()).FILES;
+  bucket = await bucketOf(service);
 });
 afterAll(() => service.close());
 

@@ -3,6 +3,8 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
+  type Bucket,
+  bucketOf,
   newSession,
   type SessionEvent,
   startTestService,
@@ -10,12 +12,6 @@ import {
   type TestService,
   turn,
 } from "./service.ts";
-
-interface Bucket {
-  list(options: { prefix: string }): Promise<{ objects: { key: string }[] }>;
-  get(key: string): Promise<{ text(): Promise<string> } | null>;
-  put(key: string, value: string): Promise<unknown>;
-}
 
 interface Saved {
   by: string;
@@ -30,7 +26,7 @@ let bucket: Bucket;
 beforeAll(async () => {
   service = await startTestService();
   client = await service.client();
-  bucket = (await service.harness.getWorker<{ FILES: Bucket }>().getEnv()).FILES;
+  bucket = await bucketOf(service);
 });
 afterAll(() => service.close());
 

@@ -25,6 +25,17 @@ export interface TestService {
   close(): Promise<void>;
 }
 
+/** What tests use of the service's real bucket; its own type is not for Node. */
+export interface Bucket {
+  list(options: { prefix?: string; limit?: number; cursor?: string }): Promise<{
+    objects: { key: string; etag: string }[];
+    truncated: boolean;
+    cursor?: string;
+  }>;
+  get(key: string): Promise<{ text(): Promise<string> } | null>;
+  put(key: string, value: string): Promise<unknown>;
+}
+
 const root = join(import.meta.dirname, "..", "..");
 
 export async function startTestService(vars: Record<string, string> = {}): Promise<TestService> {
@@ -63,6 +74,11 @@ export async function startTestService(vars: Record<string, string> = {}): Promi
       await modelServer.close();
     },
   };
+}
+
+/** The bucket behind the service, for what no endpoint shows or can bring about. */
+export async function bucketOf({ harness }: TestService): Promise<Bucket> {
+  return (await harness.getWorker<{ FILES: Bucket }>().getEnv()).FILES;
 }
 
 /** A `user.message` event. */

@@ -9,7 +9,7 @@ import {
 import { afterEach, expect, test } from "vitest";
 import { newId } from "../../src/platform/ids.ts";
 import type { AgentEnv } from "../env.ts";
-import type { NewMeta } from "./meta.ts";
+import { newMeta } from "./meta-fixture.ts";
 import type { ClientEvent } from "./requests.ts";
 import { type SessionStub, sessionStub } from "./stubs.ts";
 
@@ -146,23 +146,7 @@ test("what is larger than a row is refused whole", async () => {
 async function session(events: ClientEvent[]): Promise<string> {
   const id = newId("sesn");
   made.push(id);
-  const meta: NewMeta = {
-    ...owner,
-    id,
-    role: "member",
-    environmentId: "w",
-    projectRoot: "/workspace/w",
-    model: "claude-opus-5-5",
-    system: null,
-    title: null,
-    metadata: {},
-    createdAt: 1,
-    updatedAt: 1,
-    archivedAt: null,
-    deleting: false,
-    activeMs: 0,
-  };
-  expect(await stub(id).create(meta, events)).toMatchObject({ ok: true });
+  expect(await stub(id).create(newMeta(id), events)).toMatchObject({ ok: true });
   return id;
 }
 

@@ -2,6 +2,7 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import type { AgentEnv } from "../env.ts";
 import { writeMeta } from "./meta.ts";
+import { newMeta } from "./meta-fixture.ts";
 import { createSchema } from "./schema.ts";
 import { readTranscript } from "./transcript.ts";
 import { finishTurn } from "./turn-ends.ts";
@@ -16,24 +17,8 @@ test("a defect in the middle of calls tells of done work what it did, and of the
   const object = env.SESSION.get(env.SESSION.newUniqueId());
   await runInDurableObject(object, (_instance, { storage: { sql } }) => {
     createSchema(sql);
-    writeMeta(sql, {
-      id: "sesn_1",
-      tenant: "acme",
-      user: "ann",
-      role: "member",
-      environmentId: "w",
-      projectRoot: "/workspace/w",
-      model: "claude-opus-5-5",
-      system: null,
-      title: null,
-      metadata: {},
-      createdAt: 1,
-      updatedAt: 1,
-      archivedAt: null,
-      deleting: false,
-      activeMs: 0,
-      memory: { enabled: false, rule: "none", ignored: [] },
-    });
+    const memory = { enabled: false as const, rule: "none", ignored: [] };
+    writeMeta(sql, { ...newMeta("sesn_1"), memory });
     sql.exec(
       "INSERT INTO turns (n, event_id, status, content) VALUES (1, 'sevt_1', 'running', '[]')",
     );

@@ -1,13 +1,8 @@
 import { SignJWT } from "jose";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newSession, say, startTestService, type TestService } from "./service.ts";
+import { expect, test } from "vitest";
+import { newSession, say, serviceOfFile } from "./service.ts";
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
 
 const ROUTES: [string, string][] = [
   ["GET", "/v1/sessions"],

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newSession, startTestService, type TestService } from "./service.ts";
+import { expect, test } from "vitest";
+import { newSession, serviceOfFile } from "./service.ts";
 
-let service: TestService;
-let token: string;
-let id: string;
-
-beforeAll(async () => {
-  service = await startTestService();
-  token = await service.token();
-  id = await newSession(await service.client());
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const token = await service.token();
+const id = await newSession(await service.client());
 
 interface Refusal {
   name: string;

@@ -1,27 +1,19 @@
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   answers,
   idOf,
   newSession,
   type SessionEvent,
   say,
-  startTestService,
+  serviceOfFile,
   stored,
-  type TestService,
   turn,
   typesOf,
   untilIdle,
 } from "./service.ts";
 
-let service: TestService;
-let client: Anthropic;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const client = await service.client();
 
 test("the official SDK creates a session, streams a turn to idle and lists the same events", async () => {
   const id = await newSession(client);

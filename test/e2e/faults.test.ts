@@ -1,24 +1,9 @@
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ScriptStep } from "../../dev/stand-in-model/script.ts";
-import {
-  answers,
-  newSession,
-  type SessionEvent,
-  startTestService,
-  type TestService,
-  turn,
-  typesOf,
-} from "./service.ts";
+import { answers, newSession, type SessionEvent, serviceOfFile, turn, typesOf } from "./service.ts";
 
-let service: TestService;
-let client: Anthropic;
-
-beforeAll(async () => {
-  service = await startTestService({ MODEL_IDLE_MS: "4000" });
-  client = await service.client();
-});
-afterAll(() => service.close());
+const service = await serviceOfFile({ MODEL_IDLE_MS: "4000" });
+const client = await service.client();
 
 const write = { name: "Write", input: { file_path: "/workspace/x/a.md", content: "half" } };
 

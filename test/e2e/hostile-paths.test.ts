@@ -1,8 +1,7 @@
 // Every door of the running service, tried with the whole corpus; then the bucket is looked at.
 
 import { request } from "node:http";
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { canonicalPath, canonicalRelative } from "../../src/shared/safety/path.ts";
 import { memoryPath } from "../../src/shared/settings/memory-path.ts";
 import {
@@ -11,14 +10,7 @@ import {
   readings,
   relativeHostilePaths,
 } from "../hostile-paths.ts";
-import {
-  type Bucket,
-  bucketOf,
-  newSession,
-  startTestService,
-  type TestService,
-  turn,
-} from "./service.ts";
+import { bucketOf, newSession, serviceOfFile, turn } from "./service.ts";
 
 /** Calls of one answer of the scripted model. */
 const CALLS = 150;
@@ -38,19 +30,11 @@ const VICTIMS = [
   "t/other/u/bob/w/victim/keep.md",
 ];
 
-let service: TestService;
-let client: Anthropic;
-let token: string;
-let bucket: Bucket;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-  token = await service.token();
-  bucket = await bucketOf(service);
-  for (const key of VICTIMS) await bucket.put(key, `secret of ${key}`);
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const client = await service.client();
+const token = await service.token();
+const bucket = await bucketOf(service);
+for (const key of VICTIMS) await bucket.put(key, `secret of ${key}`);
 
 const RELATIVE = relativeHostilePaths();
 

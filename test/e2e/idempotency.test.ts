@@ -1,23 +1,8 @@
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  answers,
-  newSession,
-  say,
-  startTestService,
-  stored,
-  type TestService,
-  until,
-} from "./service.ts";
+import { expect, test } from "vitest";
+import { answers, newSession, say, serviceOfFile, stored, until } from "./service.ts";
 
-let service: TestService;
-let client: Anthropic;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const client = await service.client();
 
 const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } });
 const send = (id: string, text: string, key: string, by = client) =>

@@ -1,28 +1,20 @@
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   answers,
   newSession,
   type SessionEvent,
   say,
   sentMessages,
-  startTestService,
+  serviceOfFile,
   stored,
-  type TestService,
   turn,
   typesOf,
   until,
   untilIdle,
 } from "./service.ts";
 
-let service: TestService;
-let client: Anthropic;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const client = await service.client();
 
 const stop = { type: "user.interrupt" as const };
 const interrupt = (id: string) => client.beta.sessions.events.send(id, { events: [stop] });

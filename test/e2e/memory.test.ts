@@ -1,26 +1,16 @@
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   answers,
-  type Bucket,
   bucketOf,
   newSession,
   type SessionEvent,
-  startTestService,
-  type TestService,
+  serviceOfFile,
   turn,
 } from "./service.ts";
 
-let service: TestService;
-let client: Anthropic;
-let bucket: Bucket;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-  bucket = await bucketOf(service);
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const client = await service.client();
+const bucket = await bucketOf(service);
 
 test("what one session is told to remember lies in R2 as files and is known to the next session", async () => {
   const first = await newSession(client, "project");

@@ -1,26 +1,18 @@
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   answers,
   idOf,
   newSession,
   type SessionEvent,
   say,
-  startTestService,
+  serviceOfFile,
   stored,
-  type TestService,
   until,
   untilIdle,
 } from "./service.ts";
 
-let service: TestService;
-let client: Anthropic;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const client = await service.client();
 
 test("twenty messages at once become twenty turns in the order of their acknowledgement", async () => {
   const id = await newSession(client);

@@ -1,17 +1,7 @@
 // What a person can trust of a memory: receipts, a healed index, nothing secret, nothing unseen.
 
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  type Bucket,
-  bucketOf,
-  newSession,
-  type SessionEvent,
-  startTestService,
-  stored,
-  type TestService,
-  turn,
-} from "./service.ts";
+import { expect, test } from "vitest";
+import { bucketOf, newSession, type SessionEvent, serviceOfFile, stored, turn } from "./service.ts";
 
 interface Saved {
   by: string;
@@ -19,16 +9,9 @@ interface Saved {
   memories: { path: string; operation: string; memory_id: string; memory_version_id: string }[];
 }
 
-let service: TestService;
-let client: Anthropic;
-let bucket: Bucket;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-  bucket = await bucketOf(service);
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const client = await service.client();
+const bucket = await bucketOf(service);
 
 test("memory.saved carries receipts that the stores API knows, and comes after the commit", async () => {
   const id = await newSession(client, "receipts");

@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
+import { afterAll } from "vitest";
 import { createTestHarness } from "wrangler";
 import { signToken, type TokenClaims } from "../../dev/sign-token.ts";
 import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
@@ -74,6 +75,13 @@ export async function startTestService(vars: Record<string, string> = {}): Promi
       await modelServer.close();
     },
   };
+}
+
+/** The service of a test file, from its first line to behind its last test. */
+export async function serviceOfFile(vars: Record<string, string> = {}): Promise<TestService> {
+  const service = await startTestService(vars);
+  afterAll(() => service.close());
+  return service;
 }
 
 /** The bucket behind the service, for what no endpoint shows or can bring about. */

@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "./service.ts";
+import { describe, expect, test } from "vitest";
+import { serviceOfFile, startTestService } from "./service.ts";
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
 
 interface Caller {
   org?: string;

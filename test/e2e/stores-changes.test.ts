@@ -1,20 +1,12 @@
 // The feed of a store's changes, which is ours beside the SDK.
 
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "./service.ts";
+import { expect, test } from "vitest";
+import { serviceOfFile } from "./service.ts";
 import { caller, collect, newStore } from "./stores-fixture.ts";
 
-let service: TestService;
-let client: Anthropic;
-let call: ReturnType<typeof caller>;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-  call = caller(service, await service.token());
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const client = await service.client();
+const call = caller(service, await service.token());
 
 const stores = () => client.beta.memoryStores;
 const create = (store: string, path: string, content = path) =>

@@ -1,18 +1,11 @@
 // Memories and their versions through the official SDK alone, its types untouched.
 
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "./service.ts";
+import { expect, test } from "vitest";
+import { serviceOfFile } from "./service.ts";
 import { collect, failure, newStore, sha256 } from "./stores-fixture.ts";
 
-let service: TestService;
-let client: Anthropic;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const client = await service.client();
 
 const stores = () => client.beta.memoryStores;
 const create = (store: string, path: string, content = path) =>

@@ -1,24 +1,17 @@
 // What a memory store refuses, in which words.
 
-import type Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "./service.ts";
+import { expect, test } from "vitest";
+import { serviceOfFile } from "./service.ts";
 import { caller, collect, newStore } from "./stores-fixture.ts";
 
-let service: TestService;
-let client: Anthropic;
-let call: ReturnType<typeof caller>;
-let store: string;
-let memory: Anthropic.Beta.MemoryStores.BetaManagedAgentsMemory;
-
-beforeAll(async () => {
-  service = await startTestService();
-  client = await service.client();
-  call = caller(service, await service.token());
-  store = await newStore(client);
-  memory = await client.beta.memoryStores.memories.create(store, { path: "/a.md", content: "a" });
+const service = await serviceOfFile();
+const client = await service.client();
+const call = caller(service, await service.token());
+const store = await newStore(client);
+const memory = await client.beta.memoryStores.memories.create(store, {
+  path: "/a.md",
+  content: "a",
 });
-afterAll(() => service.close());
 
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [n, "v"]));

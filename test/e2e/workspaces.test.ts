@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newSession, startTestService, type TestService, turn } from "./service.ts";
+import { expect, test } from "vitest";
+import { newSession, serviceOfFile, turn } from "./service.ts";
 
-let service: TestService;
-let token: string;
-
-beforeAll(async () => {
-  service = await startTestService();
-  token = await service.token();
-});
-afterAll(() => service.close());
+const service = await serviceOfFile();
+const token = await service.token();
 
 function call(method: string, path: string, init: RequestInit & { as?: string } = {}) {
   const { as = token, headers, ...rest } = init;

@@ -1,30 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FileStore } from "../files/store.ts";
-import {
-  GREP_FILE_BYTES,
-  GREP_FILES,
-  GREP_RESULTS,
-  GREP_TOTAL_BYTES,
-  READ_BYTES,
-  STORAGE_CONCURRENCY,
-  TOOL_LINE_CHARACTERS,
-  WALK_ENTRIES,
-} from "../limits.ts";
-import { createGrepTool, type GrepLimits } from "./grep.ts";
+import { STORAGE_CONCURRENCY } from "../limits.ts";
+import { createGrepTool, GREP_LIMITS, type GrepLimits } from "./grep.ts";
 import { nextTask, PACE } from "./grep-pace.ts";
 import { createMemory, mountOf, openSession, type Session, store } from "./tool-fixture.ts";
-
-const LIMITS: GrepLimits = {
-  results: GREP_RESULTS,
-  resultBytes: READ_BYTES,
-  lineCharacters: TOOL_LINE_CHARACTERS,
-  files: GREP_FILES,
-  fileBytes: GREP_FILE_BYTES,
-  totalBytes: GREP_TOTAL_BYTES,
-  entries: WALK_ENTRIES,
-  concurrency: STORAGE_CONCURRENCY,
-  pace: PACE,
-};
 
 describe("Grep", () => {
   let files: FileStore;
@@ -39,7 +18,7 @@ describe("Grep", () => {
     input: object,
     limits: Partial<GrepLimits> = {},
     signal = new AbortController().signal,
-  ) => createGrepTool(session.env, { ...LIMITS, ...limits }).run(input, signal);
+  ) => createGrepTool(session.env, { ...GREP_LIMITS, ...limits }).run(input, signal);
 
   it("gives path, line and text", async () => {
     expect((await grep({ pattern: "t.o$", ignore_case: true })).content).toBe(
@@ -177,7 +156,7 @@ describe("Grep", () => {
         others += 1;
       }, 0);
       let pauses = 0;
-      const tool = createGrepTool(session.env, LIMITS, () => {
+      const tool = createGrepTool(session.env, GREP_LIMITS, () => {
         pauses += 1;
         return nextTask();
       });
@@ -194,7 +173,7 @@ describe("Grep", () => {
       await store(files, "many", `${random(250)}\n`.repeat(100));
       const stop = new AbortController();
       let pauses = 0;
-      const tool = createGrepTool(session.env, LIMITS, async () => {
+      const tool = createGrepTool(session.env, GREP_LIMITS, async () => {
         pauses += 1;
         if (pauses === 3) stop.abort();
       });
@@ -215,7 +194,7 @@ describe("Grep", () => {
     it("a million empty lines are searched in slices too", async () => {
       await store(files, "empty", "\n".repeat(200_000));
       let pauses = 0;
-      const tool = createGrepTool(session.env, LIMITS, async () => {
+      const tool = createGrepTool(session.env, GREP_LIMITS, async () => {
         pauses += 1;
       });
       await tool.run({ pattern: "^x+$", path: "/memory/empty" }, new AbortController().signal);

@@ -39,7 +39,7 @@ export interface GrepLimits extends AnswerLimits {
   pace: PaceLimits;
 }
 
-const LIMITS: GrepLimits = {
+export const GREP_LIMITS: GrepLimits = {
   results: GREP_RESULTS,
   resultBytes: READ_BYTES,
   lineCharacters: TOOL_LINE_CHARACTERS,
@@ -60,7 +60,7 @@ const LINE_OVERHEAD = 16;
  */
 export function createGrepTool(
   env: ToolEnv,
-  limits: GrepLimits = LIMITS,
+  limits: GrepLimits = GREP_LIMITS,
   pause: Pause = nextTask,
 ): ReadTool {
   async function run(input: unknown, signal: AbortSignal): Promise<ToolResult> {

@@ -1,12 +1,11 @@
 import { env } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { newId } from "../../../src/platform/ids.ts";
 import type { MemdirStub, StoreMeta } from "../../../src/platform/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/reply.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
+import { newStoreMeta } from "./meta-fixture.ts";
 
-const owner = { tenant: "t", user: "u" };
 const actor = { type: "user", userId: "u" } as const;
 const by = (sessionId: string) => ({ type: "session", sessionId, by: "agent" }) as const;
 
@@ -162,20 +161,8 @@ test("exactly 250,000 bytes are taken, one more is refused before anything is st
 });
 
 async function directory(): Promise<{ stub: MemdirStub; meta: StoreMeta }> {
-  const id = newId("memstore");
-  const meta: StoreMeta = {
-    ...owner,
-    id,
-    kind: "auto",
-    prefix: `t/t/u/u/memory/projects/${id}/memory/`,
-    name: "n",
-    description: "",
-    metadata: {},
-    createdAt: 1,
-    updatedAt: 1,
-    archivedAt: null,
-  };
-  const stub = memdirStub(env, owner, id);
+  const meta = newStoreMeta();
+  const stub = memdirStub(env, meta, meta.id);
   unwrap(await stub.open(meta));
   return { stub, meta };
 }

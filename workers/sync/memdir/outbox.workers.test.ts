@@ -3,12 +3,12 @@
 
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { newId } from "../../../src/platform/ids.ts";
-import { memdirStub, type StoreMeta } from "../../../src/platform/memdir-rpc.ts";
+import { memdirStub } from "../../../src/platform/memdir-rpc.ts";
 import { createR2Files } from "../../../src/platform/r2-files.ts";
 import { unwrap } from "../../../src/platform/reply.ts";
 import { createFaultyBucket, type Faults } from "../../../test/contract/faulty-bucket.ts";
 import type { Directory } from "./directory.ts";
+import { newStoreMeta } from "./meta-fixture.ts";
 import { emptyOutbox } from "./outbox.ts";
 import { takeIn } from "./take-in.ts";
 import { findVersions } from "./versions.ts";
@@ -102,21 +102,8 @@ async function inside(
     prefix: string,
   ) => Promise<void>,
 ): Promise<void> {
-  const id = newId("memstore");
-  const prefix = `t/t/u/u/memory/projects/${id}/memory/`;
-  const meta: StoreMeta = {
-    id,
-    tenant: "t",
-    user: "u",
-    kind: "custom",
-    prefix,
-    name: "n",
-    description: "",
-    metadata: {},
-    createdAt: 1,
-    updatedAt: 1,
-    archivedAt: null,
-  };
+  const meta = newStoreMeta({ kind: "custom" });
+  const { id, prefix } = meta;
   unwrap(await memdirStub(env, meta, id).open(meta));
   const object = env.MEMDIR.get(env.MEMDIR.idFromName(JSON.stringify(["t", "u", id])));
   const bucket = createFaultyBucket(env.FILES, faults);

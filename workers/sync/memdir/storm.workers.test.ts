@@ -4,10 +4,11 @@ import fc from "fast-check";
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
-import { memdirStub, type StoreMeta } from "../../../src/platform/memdir-rpc.ts";
+import { memdirStub } from "../../../src/platform/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/reply.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { parseIndex } from "../../../src/shared/memdir/index-lines.ts";
+import { newStoreMeta } from "./meta-fixture.ts";
 import {
   allVersions,
   lostOf,
@@ -57,22 +58,9 @@ test("eight writers, changes from outside and kills: nothing acknowledged is los
 
 async function weather(orders: Order[]): Promise<void> {
   const id = newId("memstore");
-  const owner = { tenant: "storm", user: "ann" };
   const prefix = `t/storm/u/ann/memory/projects/${id}/memory/`;
-  const now = Date.now();
-  const meta: StoreMeta = {
-    ...owner,
-    id,
-    prefix,
-    kind: "auto",
-    name: "storm",
-    description: "",
-    metadata: {},
-    createdAt: now,
-    updatedAt: now,
-    archivedAt: null,
-  };
-  const stub = () => memdirStub(env, owner, id);
+  const meta = newStoreMeta({ id, prefix, tenant: "storm", user: "ann" });
+  const stub = () => memdirStub(env, meta, id);
   unwrap(await stub().open(meta));
   const token = await new SignJWT({ org: "storm" })
     .setProtectedHeader({ alg: "HS256" })

@@ -85,6 +85,18 @@ describe("reconcileIndex", () => {
     expect(result.dropped).toEqual([]);
   });
 
+  it("gives up a line of its own making where a writer has put one in own words", () => {
+    const file = { path: "a.md", name: "A", description: "the first" };
+    const own = "- [A](a.md) - in my words\n";
+    const made = reconcileIndex({ index: "", files: [file] }).text ?? "";
+    for (const index of [own + made, made + own, made + own + made, `${made}\n# B\n${own}`]) {
+      const result = reconcileIndex({ index, files: [file] });
+      expect(result.text).toBe(index.replaceAll(made, ""));
+      expect(result.duplicates).toEqual(["a.md"]);
+    }
+    expect(reconcileIndex({ index: made, files: [file] }).changed).toBe(false);
+  });
+
   it("an empty index stays what it was: none is undefined, one is empty", () => {
     const nothing = { added: [], dropped: [], duplicates: [], changed: false };
     expect(reconcileIndex({ index: undefined, files: [] })).toEqual({

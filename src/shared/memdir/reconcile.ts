@@ -30,7 +30,8 @@ export interface Reconciled {
  * Adds a line for each topic file that has none, in the order given (newest first), above the first
  * pointer; drops pointers to nowhere (one with indented lines of its own keeps its words and loses
  * its link). A further line for the same file stays, unless it repeats an earlier one letter by
- * letter. Everything else keeps its bytes, line ends and order. Doing it twice changes nothing. What
+ * letter; a line exactly as it is added here gives way to one in a writer's own words (a file is
+ * healed between its writer's two steps). Everything else keeps its bytes, line ends and order. Doing it twice changes nothing. What
  * is not a canonical path to an `*.md`, and the index itself, is passed over.
  */
 export function reconcileIndex(input: {
@@ -75,6 +76,12 @@ function dropLines(index: string, files: Files) {
     if (before.size > 0) duplicates.add(path);
     if (before.has(line.text.trim())) going.set(line, "repeated");
     seen.set(path, before.add(line.text.trim()));
+  }
+  for (const line of lines) {
+    const file = line.pointer && files.get(line.pointer.path);
+    const texts = file && seen.get(file.path);
+    if (!file || !texts || texts.size < 2 || line.text.trim() !== formatPointer(file)) continue;
+    going.set(line, "repeated");
   }
   // From the end: what a line holds together depends on what stays below it.
   const kept: string[] = [];

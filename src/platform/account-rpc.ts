@@ -1,5 +1,6 @@
 // What a user's account is asked, and what it answers. Each worker calls it through these names.
 
+import type { Purpose } from "../shared/query/model.ts";
 import type { Principal } from "./auth.ts";
 import type { StoreKind } from "./memdir-rpc.ts";
 import type { Reply } from "./reply.ts";
@@ -38,6 +39,29 @@ export interface StoreQuery extends Omit<PageQuery, "order"> {
   includeArchived: boolean;
 }
 
+/** What one session asked of one model for one purpose on one UTC day, so far; tokens as in `Usage`. */
+export type UsageRow = {
+  /** `YYYY-MM-DD`. */
+  day: string;
+  purpose: Purpose;
+  model: string;
+  requests: number;
+  input: number;
+  cacheRead: number;
+  cacheCreation: number;
+  output: number;
+};
+
+/** Rows added up. The purpose may be one that only another version of the service knows. */
+export type UsageTotal = Omit<UsageRow, "day" | "purpose"> & { purpose: string };
+
+export interface UsageQuery {
+  sessionId?: string | undefined;
+  /** UTC days, inclusive. */
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
 /** The methods of the object `Account`; `workers/agent/account.ts` says what each promises. */
 export interface AccountCalls {
   reserve(request: RequestKey | undefined, now: number): Promise<Reply<SessionRow>>;
@@ -49,6 +73,9 @@ export interface AccountCalls {
   removeStore(id: string): void;
   archiveStore(id: string): void;
   listStores(query: StoreQuery): StoreRow[];
+  reportUsage(sessionId: string, rows: UsageRow[]): void;
+  usage(query: UsageQuery): UsageTotal[];
+  tokensOn(day: string): number;
 }
 
 export type AccountStub = {

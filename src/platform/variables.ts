@@ -2,13 +2,15 @@
 
 import * as z from "zod";
 import { MemdirError } from "../shared/errors.ts";
-import { MODEL_IDLE_MS } from "../shared/limits.ts";
+import { DRAIN_MS, LEASE_MS, MODEL_IDLE_MS } from "../shared/limits.ts";
 import { memoryBase } from "../shared/settings/memory-path.ts";
 
 const positive = z.coerce
   .number("is not a number")
   .int("is not a whole number")
   .positive("is not above 0");
+
+const whole = z.coerce.number("is not a number").int("is not a whole number").min(0, "is below 0");
 
 /** A switch of any spelling: a config file may hold `true` or 0 where a shell holds text. */
 const word = z.coerce.string();
@@ -30,6 +32,14 @@ const variables = z.object({
   DISABLE_AUTO_MEMORY: word.optional(),
   SIMPLE: word.optional(),
   MODEL_IDLE_MS: positive.default(MODEL_IDLE_MS),
+  /** How long the first model call of a turn may wait for what is recalled. */
+  RECALL_WAIT_MS: whole.default(0),
+  RECALL_FALLBACK: z.enum(["words", "none"], 'is neither "words" nor "none"').default("words"),
+  /** An extraction after every so many turns; 0 turns it off. */
+  EXTRACTION_EVERY_TURNS: whole.default(1),
+  EXTRACTION_DRAIN_MS: whole.default(DRAIN_MS),
+  LEASE_MS: positive.default(LEASE_MS),
+  DAILY_TOKEN_BUDGET: positive.optional(),
 });
 
 export type Variables = z.infer<typeof variables>;
@@ -50,6 +60,13 @@ export type AgentSettings = Pick<
   | "DISABLE_AUTO_MEMORY"
   | "SIMPLE"
   | "MODEL_IDLE_MS"
+  | "DAILY_TOKEN_BUDGET"
+  | "RECALL_MODEL"
+  | "RECALL_WAIT_MS"
+  | "RECALL_FALLBACK"
+  | "EXTRACTION_EVERY_TURNS"
+  | "EXTRACTION_DRAIN_MS"
+  | "LEASE_MS"
 >;
 
 /** Those of an environment that the service knows and that are not empty. */

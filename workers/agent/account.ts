@@ -9,6 +9,9 @@ import type {
   SessionRow,
   StoreQuery,
   StoreRow,
+  UsageQuery,
+  UsageRow,
+  UsageTotal,
 } from "../../src/platform/account-rpc.ts";
 import { newId } from "../../src/platform/ids.ts";
 import type { Reply } from "../../src/platform/reply.ts";
@@ -17,6 +20,7 @@ import { MemdirError } from "../../src/shared/errors.ts";
 import { IDEMPOTENCY_MS } from "../../src/shared/limits.ts";
 import type { AgentEnv } from "../env.ts";
 import { addStore, createStoreTables, listStores } from "./account-stores.ts";
+import { createUsageTable, reportUsage, tokensOn, usageTotals } from "./account-usage.ts";
 import { createdPage } from "./created-page.ts";
 import { refuseOtherBody } from "./idempotency.ts";
 
@@ -38,6 +42,7 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
          key TEXT PRIMARY KEY, hash TEXT NOT NULL, session TEXT NOT NULL, created_at INTEGER NOT NULL)`,
     );
     createStoreTables(this.#sql);
+    createUsageTable(this.#sql);
   }
 
   /**
@@ -119,6 +124,21 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
 
   listStores(query: StoreQuery): StoreRow[] {
     return listStores(this.#sql, query);
+  }
+
+  /** Takes a session's figures as they are now; a report that comes late or twice changes nothing. */
+  reportUsage(sessionId: string, rows: UsageRow[]): void {
+    this.ctx.storage.transactionSync(() => reportUsage(this.#sql, sessionId, rows, Date.now()));
+  }
+
+  /** By purpose, then model. Sessions that were deleted count too. */
+  usage(query: UsageQuery): UsageTotal[] {
+    return usageTotals(this.#sql, query);
+  }
+
+  /** Tokens of a UTC day as the daily budget counts them: without what was read from the cache. */
+  tokensOn(day: string): number {
+    return tokensOn(this.#sql, day);
   }
 
   #earlier(request: RequestKey): SessionRow | undefined {

@@ -1,14 +1,36 @@
+// The session's side of the cost account: its model requests by UTC day, purpose and model, and
+// which of the rows the user's account has not been told of. Reading tells nothing by itself: a row
+// stays to be told until somebody says that the account has it.
+
+import type { UsageRow } from "../../src/platform/account-rpc.ts";
+import { utcDay } from "../../src/platform/budget.ts";
 import type { Purpose, Usage } from "../../src/shared/query/model.ts";
 import { modelFacts } from "../../src/shared/query/models.ts";
 
-/** Adds one model request to the account of this session. */
-export function addUsage(sql: SqlStorage, purpose: Purpose, model: string, usage: Usage): void {
+/** One of the tables of a session. */
+export const USAGE_TABLE = `CREATE TABLE IF NOT EXISTS usage_days (
+    day TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL, requests INTEGER NOT NULL,
+    input INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL,
+    output INTEGER NOT NULL, dirty INTEGER NOT NULL DEFAULT 1,
+    PRIMARY KEY (day, purpose, model))`;
+
+/** Adds one model request to the account of this session. Within the transaction of its answer. */
+export function addUsage(
+  sql: SqlStorage,
+  purpose: Purpose,
+  model: string,
+  usage: Usage,
+  now: number,
+): void {
   sql.exec(
-    `INSERT INTO usage (purpose, model, requests, input, cache_read, cache_creation, output)
-     VALUES (?, ?, 1, ?, ?, ?, ?)
-     ON CONFLICT (purpose, model) DO UPDATE SET requests = requests + 1,
+    `INSERT INTO usage_days
+       (day, purpose, model, requests, input, cache_read, cache_creation, output)
+     VALUES (?, ?, ?, 1, ?, ?, ?, ?)
+     ON CONFLICT (day, purpose, model) DO UPDATE SET requests = requests + 1,
        input = input + excluded.input, cache_read = cache_read + excluded.cache_read,
-       cache_creation = cache_creation + excluded.cache_creation, output = output + excluded.output`,
+       cache_creation = cache_creation + excluded.cache_creation,
+       output = output + excluded.output, dirty = 1`,
+    utcDay(now),
     purpose,
     model,
     usage.input,
@@ -18,28 +40,47 @@ export function addUsage(sql: SqlStorage, purpose: Purpose, model: string, usage
   );
 }
 
+/** What the account has not been told: whole figures, which it may take any number of times. */
+export function unreportedUsage(sql: SqlStorage): UsageRow[] {
+  return sql
+    .exec<UsageRow>(
+      `SELECT day, purpose, model, requests, input, cache_read AS cacheRead,
+         cache_creation AS cacheCreation, output
+       FROM usage_days WHERE dirty = 1 ORDER BY day, purpose, model`,
+    )
+    .toArray();
+}
+
+/**
+ * The account has these rows. One that grew while it was told stays to be told: every request that
+ * is added shows in their number. Within a transaction.
+ */
+export function markReported(sql: SqlStorage, rows: readonly UsageRow[]): void {
+  for (const { day, purpose, model, requests } of rows) {
+    sql.exec(
+      "UPDATE usage_days SET dirty = 0 WHERE day = ? AND purpose = ? AND model = ? AND requests = ?",
+      day,
+      purpose,
+      model,
+      requests,
+    );
+  }
+}
+
 /** The session's tokens in all, in the shape of the contract. */
 export function usageSnapshot(sql: SqlStorage): Record<string, unknown> {
-  const rows = sql.exec<{
-    model: string;
-    input: number;
-    cache_read: number;
-    cache_creation: number;
-    output: number;
-  }>("SELECT model, input, cache_read, cache_creation, output FROM usage");
-  const sum = { input: 0, cacheRead: 0, cacheCreation: 0, output: 0, dollars: 0 };
+  const rows = sql.exec<Omit<UsageRow, "day" | "purpose" | "requests">>(
+    `SELECT model, SUM(input) AS input, SUM(cache_read) AS cacheRead,
+       SUM(cache_creation) AS cacheCreation, SUM(output) AS output
+     FROM usage_days GROUP BY model ORDER BY model`,
+  );
+  const sum = { input: 0, cacheRead: 0, cacheCreation: 0, output: 0, microdollars: 0 };
   for (const row of rows) {
-    const { price } = modelFacts(row.model);
     sum.input += row.input;
-    sum.cacheRead += row.cache_read;
-    sum.cacheCreation += row.cache_creation;
+    sum.cacheRead += row.cacheRead;
+    sum.cacheCreation += row.cacheCreation;
     sum.output += row.output;
-    sum.dollars +=
-      (row.input * price.input +
-        row.cache_read * price.cacheRead +
-        row.cache_creation * price.cacheWrite +
-        row.output * price.output) /
-      1_000_000;
+    sum.microdollars += microdollars(row.model, row);
   }
   return {
     input_tokens: sum.input,
@@ -47,6 +88,17 @@ export function usageSnapshot(sql: SqlStorage): Record<string, unknown> {
     cache_creation: { ephemeral_5m_input_tokens: sum.cacheCreation, ephemeral_1h_input_tokens: 0 },
     output_tokens: sum.output,
     // The contract takes whole cents; rounding up never shows less than what was spent.
-    list_cost: { amount: String(Math.ceil(sum.dollars * 100)), currency: "USD" },
+    list_cost: { amount: String(Math.ceil(sum.microdollars / 10_000)), currency: "USD" },
   };
+}
+
+/** What tokens cost by the list, in millionths of a US dollar: prices are by the million tokens. */
+export function microdollars(model: string, usage: Usage): number {
+  const { price } = modelFacts(model);
+  return (
+    usage.input * price.input +
+    usage.cacheRead * price.cacheRead +
+    usage.cacheCreation * price.cacheWrite +
+    usage.output * price.output
+  );
 }

@@ -218,9 +218,11 @@ export interface MemdirStub {
   /** Restores the rule of two steps: each file has its line, no line goes nowhere. */
   reconcile(actor: Actor): Promise<Reply<Receipt[]>>;
 
-  acquire(name: LeaseName, holder: string, ms: number): Promise<Reply<LeaseReply>>;
+  /** `waiter` is remembered where the lease is held, and named by `release`. */
+  acquire(name: LeaseName, holder: string, ms: number, waiter?: string): Promise<Reply<LeaseReply>>;
   renew(name: LeaseName, token: number, ms: number): Promise<Reply<LeaseReply>>;
-  release(name: LeaseName, token: number): Promise<Reply<null>>;
+  /** The answer is who has waited longest, if somebody did. */
+  release(name: LeaseName, token: number): Promise<Reply<string | null>>;
 }
 
 /** The object of a store, if it is the principal's; else one that answers `not_found`. */

@@ -10,11 +10,28 @@ interface Holder {
 
 type Row = { holder: string; token: number; until: number };
 
-/** Grants the lease if it is free, has run out, or is asked for again by its holder. */
-export function acquire(dir: Holder, name: LeaseName, holder: string, ms: number): LeaseReply {
+/**
+ * Grants the lease if it is free, has run out, or is asked for again by its holder. Where it is held,
+ * `waiter` is remembered, once, and named when the lease is given back.
+ */
+export function acquire(
+  dir: Holder,
+  name: LeaseName,
+  holder: string,
+  ms: number,
+  waiter?: string,
+): LeaseReply {
   const row = lease(dir, name);
   const now = dir.now();
-  if (row && row.until > now && row.holder !== holder) return { status: "held", until: row.until };
+  if (row && row.until > now && row.holder !== holder) {
+    if (waiter !== undefined) {
+      dir.sql.exec("INSERT OR IGNORE INTO waiting (name, waiter) VALUES (?, ?)", name, waiter);
+    }
+    return { status: "held", until: row.until };
+  }
+  if (waiter !== undefined) {
+    dir.sql.exec("DELETE FROM waiting WHERE name = ? AND waiter = ?", name, waiter);
+  }
   const token = (row?.token ?? 0) + 1;
   const until = now + ms;
   dir.sql.exec(
@@ -35,9 +52,22 @@ export function renew(dir: Holder, name: LeaseName, token: number, ms: number): 
   return { status: "granted", token, until };
 }
 
-/** Gives a lease back; a holder that lost it changes nothing. */
-export function release(dir: Holder, name: LeaseName, token: number): void {
-  dir.sql.exec("UPDATE leases SET until = 0 WHERE name = ? AND token = ?", name, token);
+/**
+ * Gives a lease back; a holder that lost it changes nothing. The answer is who has waited longest,
+ * and waits no more: to tell them is the holder's last duty. Whoever is not told asks again.
+ */
+export function release(dir: Holder, name: LeaseName, token: number): string | null {
+  if (lease(dir, name)?.token !== token) return null;
+  dir.sql.exec("UPDATE leases SET until = 0 WHERE name = ?", name);
+  const [next] = dir.sql
+    .exec<{ n: number; waiter: string }>(
+      "SELECT n, waiter FROM waiting WHERE name = ? ORDER BY n LIMIT 1",
+      name,
+    )
+    .toArray();
+  if (!next) return null;
+  dir.sql.exec("DELETE FROM waiting WHERE n = ?", next.n);
+  return next.waiter;
 }
 
 /** Whether this token is the newest and its time has not run out. */

@@ -37,6 +37,11 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   #recovered = false;
   #gone = false;
 
+  constructor(ctx: DurableObjectState, env: SyncEnv) {
+    super(ctx, env);
+    if (hasSchema(this.#sql)) createSchema(this.#sql);
+  }
+
   async open(meta: Rpc.StoreMeta): Promise<Reply<Rpc.StoreMeta>> {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) {
@@ -209,19 +214,21 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     return this.#inTurn((dir) => reconcile(dir, actor));
   }
 
-  async acquire(name: Rpc.LeaseName, holder: string, ms: number): Promise<Reply<Rpc.LeaseReply>> {
-    return this.#reading((dir) => leases.acquire(dir, name, holder, ms));
+  async acquire(
+    name: Rpc.LeaseName,
+    holder: string,
+    ms: number,
+    waiter?: string,
+  ): Promise<Reply<Rpc.LeaseReply>> {
+    return this.#reading((dir) => leases.acquire(dir, name, holder, ms, waiter));
   }
 
   async renew(name: Rpc.LeaseName, token: number, ms: number): Promise<Reply<Rpc.LeaseReply>> {
     return this.#reading((dir) => leases.renew(dir, name, token, ms));
   }
 
-  async release(name: Rpc.LeaseName, token: number): Promise<Reply<null>> {
-    return this.#reading((dir) => {
-      leases.release(dir, name, token);
-      return null;
-    });
+  async release(name: Rpc.LeaseName, token: number): Promise<Reply<string | null>> {
+    return this.#reading((dir) => leases.release(dir, name, token));
   }
 
   override async alarm(): Promise<void> {

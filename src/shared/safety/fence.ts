@@ -8,7 +8,8 @@ export function fence(tag: string, path: string, text: string): string {
   return `<${tag} path="${attribute}">\n${inert(tag, text)}\n</${tag}>`;
 }
 
-function inert(tag: string, text: string): string {
+/** What stands between the tags: it can neither close `tag` or a reminder nor hide characters. */
+export function inert(tag: string, text: string): string {
   const tags = new RegExp(`<(?=\\s*/?\\s*(?:${tag}|system-reminder)\\b)`, "giu");
   return visible(text).replaceAll(tags, "&lt;");
 }

@@ -1,0 +1,32 @@
+import { SCAN_FILES } from "../limits.ts";
+import { type Candidate, isCandidate } from "./list.ts";
+
+export interface Offer {
+  offered: Candidate[];
+  dropped: { path: string; reason: "already_shown" | "already_read" }[];
+}
+
+/**
+ * What may be chosen of what a scan found: memories that the conversation does not hold yet, newest
+ * first, at most `most`. A time in the future counts as now, one that is missing as the oldest; equal
+ * times go by path. `shown` was injected before, `read` the model has read or written itself.
+ */
+export function offer(
+  scanned: readonly Candidate[],
+  { shown, read }: { shown: ReadonlySet<string>; read: ReadonlySet<string> },
+  now: number,
+  most: number = SCAN_FILES,
+): Offer {
+  const dropped: Offer["dropped"] = [];
+  const offered: Candidate[] = [];
+  for (const candidate of new Map(scanned.map((each) => [each.path, each])).values()) {
+    const { path } = candidate;
+    if (!isCandidate(path)) continue;
+    if (shown.has(path)) dropped.push({ path, reason: "already_shown" });
+    else if (read.has(path)) dropped.push({ path, reason: "already_read" });
+    else offered.push(candidate);
+  }
+  const changed = ({ updatedAt }: Candidate) => (updatedAt > 0 ? Math.min(updatedAt, now) : 0);
+  offered.sort((a, b) => changed(b) - changed(a) || (a.path < b.path ? -1 : 1));
+  return { offered: offered.slice(0, most), dropped };
+}

@@ -1,0 +1,154 @@
+// What is asked of a workspace, within a budget of storage calls. An answer that would need more than
+// that, or that the storage does not give, is "unknown": never "no".
+
+import { relativeTo } from "../files/mounts.ts";
+import type { FileEntry, FileStore } from "../files/store.ts";
+import {
+  RECALL_NAMED_FILES,
+  RECALL_SEARCHED_FILES,
+  STORAGE_CONCURRENCY,
+  WALK_ENTRIES,
+} from "../limits.ts";
+import { decodeText } from "../tools/text.ts";
+
+export interface Workspace {
+  store: FileStore;
+  /** Where the agent sees it: "/workspace/app". */
+  at: string;
+  /** The project: absolute, at or below `at`. */
+  project: string;
+}
+
+export interface ProbeBudget {
+  /** Named files that are opened. */
+  namedFiles: number;
+  /** Files that a search opens; where there are more, there is no search. */
+  searchedFiles: number;
+  /** A file larger than this is not opened, in bytes. */
+  fileBytes: number;
+  /** Files that are listed. */
+  entries: number;
+  /** Calls in flight. */
+  concurrency: number;
+}
+
+export const PROBE_BUDGET: ProbeBudget = {
+  namedFiles: RECALL_NAMED_FILES,
+  searchedFiles: RECALL_SEARCHED_FILES,
+  fileBytes: 200_000,
+  entries: WALK_ENTRIES,
+  concurrency: STORAGE_CONCURRENCY,
+};
+
+export type Found = { status: "file"; entry: FileEntry } | { status: "there" | "gone" | "unknown" };
+
+export interface Probe {
+  /** Whether a relative path is there: below the project, else below the workspace. Never throws. */
+  find(paths: readonly string[]): Promise<Map<string, Found>>;
+  /** Opens named files, as far as the budget goes. Never throws. */
+  open(entries: readonly FileEntry[]): Promise<void>;
+  /** Opens every file of the project that may hold a symbol; false where it cannot. Never throws. */
+  openAll(): Promise<boolean>;
+  /** What was opened, by path in the store; "" is what holds no text. */
+  readonly opened: ReadonlyMap<string, string>;
+}
+
+/** Files in which nobody looks for a symbol: no text, made by machines, or git's own. */
+const NO_SOURCE =
+  /(?:^|\/)\.git\/|\.(?:png|jpe?g|gif|webp|avif|ico|bmp|pdf|zip|gz|tgz|woff2?|ttf|otf|eot|mp[34]|mov|wav|wasm|sqlite|lock|map)$|\.min\.(?:js|css)$|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum)$/i;
+
+export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
+  const { store, at, project } = workspace;
+  const base = relativeTo(at, project);
+  const bases = base === "" ? [""] : [`${base}/`, ""];
+  const opened = new Map<string, string>();
+  let listing: Promise<FileEntry[] | undefined> | undefined;
+
+  async function read({ path }: FileEntry): Promise<void> {
+    try {
+      const file = await store.get(path);
+      // Deleted since it was seen: it holds nothing any more.
+      opened.set(path, file === undefined ? "" : (decodeText(file.bytes) ?? ""));
+    } catch {
+      // Not opened, so nothing is said of what it may hold.
+    }
+  }
+
+  async function look(path: string): Promise<Found> {
+    try {
+      for (const each of bases) {
+        const entry = await store.head(each + path);
+        if (entry !== undefined) return { status: "file", entry };
+      }
+      for (const each of bases) {
+        const { entries } = await store.list({ prefix: `${each}${path}/`, limit: 1 });
+        if (entries.length > 0) return { status: "there" };
+      }
+      if (path.includes("/")) return { status: "gone" };
+      // A name alone says nothing of its folder.
+      const all = await list();
+      if (all === undefined) return { status: "unknown" };
+      const entry = all.find((each) => each.path.endsWith(`/${path}`));
+      return entry === undefined ? { status: "gone" } : { status: "file", entry };
+    } catch {
+      return { status: "unknown" };
+    }
+  }
+
+  /** All files of the project; undefined where they are too many or cannot be listed. */
+  function list(): Promise<FileEntry[] | undefined> {
+    listing ??= listAll(store, bases[0] ?? "", budget.entries).catch(() => undefined);
+    return listing;
+  }
+
+  return {
+    opened,
+    async find(paths) {
+      const found = new Map<string, Found>();
+      await inBatches(paths, budget.concurrency, async (path) => {
+        found.set(path, await look(path));
+      });
+      return found;
+    },
+    async open(entries) {
+      const small = entries.filter(({ size }) => size <= budget.fileBytes);
+      const once = new Map(small.map((entry) => [entry.path, entry]));
+      await inBatches([...once.values()].slice(0, budget.namedFiles), budget.concurrency, read);
+    },
+    async openAll() {
+      const sources = (await list())?.filter(({ path }) => !NO_SOURCE.test(path));
+      // A search that cannot see everything can say nothing, so it is not begun.
+      if (sources === undefined || sources.length > budget.searchedFiles) return false;
+      if (sources.some(({ size }) => size > budget.fileBytes)) return false;
+      const left = sources.filter(({ path }) => !opened.has(path));
+      await inBatches(left, budget.concurrency, read);
+      return sources.every(({ path }) => opened.has(path));
+    },
+  };
+}
+
+async function listAll(
+  store: FileStore,
+  prefix: string,
+  most: number,
+): Promise<FileEntry[] | undefined> {
+  const all: FileEntry[] = [];
+  let after: string | undefined;
+  do {
+    const page = await store.list({ prefix, ...(after !== undefined && { after }) });
+    all.push(...page.entries);
+    if (all.length > most) return undefined;
+    after = page.next;
+  } while (after !== undefined);
+  return all;
+}
+
+async function inBatches<T>(
+  items: readonly T[],
+  size: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  for (let next = 0; next < items.length; next += size) {
+    await Promise.all(items.slice(next, next + size).map(work));
+  }
+}

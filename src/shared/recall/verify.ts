@@ -1,0 +1,93 @@
+// A memory tells what was true when it was written. What it names in the workspace is looked for
+// before the model relies on it; only what is known to be missing is said.
+
+import type { FileEntry } from "../files/store.ts";
+import { isWithin } from "../safety/path.ts";
+import { type Claims, claimsOf } from "./claims.ts";
+import { createProbe, type Found, PROBE_BUDGET, type Probe, type Workspace } from "./probe.ts";
+
+/** Letters of names, as in claims.ts: a comment in Chinese has no blank in front of a name. */
+const PART_OF_NAME = /[\w$\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;
+
+interface Checked extends Claims {
+  memory: string;
+  /** Named files that exist. */
+  files: FileEntry[];
+}
+
+/**
+ * For each memory what of its claims could not be confirmed, in words. Names of the memory directory's
+ * own files (`memoryFiles`, relative to it) are no claims. Nothing is said of what could not be
+ * looked at, and of a symbol only where every file was seen. Never throws.
+ */
+export async function verifyClaims(
+  memories: readonly { path: string; text: string }[],
+  workspace: Workspace,
+  budget = PROBE_BUDGET,
+  memoryFiles: ReadonlySet<string> = new Set(),
+): Promise<Map<string, string[]>> {
+  if (!isWithin(workspace.at, workspace.project)) return new Map();
+  const roots = [workspace.project, workspace.at];
+  const claims = memories.map(({ path, text }) => {
+    const { paths, symbols } = claimsOf(text, roots);
+    return { memory: path, paths: paths.filter((named) => !memoryFiles.has(named)), symbols };
+  });
+  const probe = createProbe(workspace, budget);
+  const found = await probe.find([...new Set(claims.flatMap(({ paths }) => paths))]);
+  const checked = claims.map((each) => ({ ...each, files: filesOf(each.paths, found) }));
+  const missing = await missingSymbols(checked, probe);
+  return new Map(
+    checked.map(({ memory, paths }) => {
+      const gone = paths.filter((path) => found.get(path)?.status === "gone");
+      const texts = gone.map((path) => `\`${path}\` is not there any more`);
+      return [memory, [...texts, ...(missing.get(memory) ?? [])]];
+    }),
+  );
+}
+
+function filesOf(paths: readonly string[], found: ReadonlyMap<string, Found>): FileEntry[] {
+  return paths.flatMap((path) => {
+    const each = found.get(path);
+    return each?.status === "file" ? [each.entry] : [];
+  });
+}
+
+/** First the files that a memory names itself, then all of them, if any symbol is left. */
+async function missingSymbols(
+  checked: readonly Checked[],
+  probe: Probe,
+): Promise<Map<string, string[]>> {
+  await probe.open(checked.flatMap(({ files, symbols }) => (symbols.length > 0 ? files : [])));
+  const open = checked.map(({ symbols, files, ...rest }) => {
+    const texts = files.map(({ path }) => probe.opened.get(path) ?? "");
+    const left = symbols.filter((symbol) => !texts.some((text) => holds(text, symbol)));
+    return { ...rest, files, symbols: left };
+  });
+  if (open.every(({ symbols }) => symbols.length === 0)) return new Map();
+  if (!(await probe.openAll())) return new Map();
+  const all = [...probe.opened];
+  return new Map(
+    open.map(({ memory, symbols, files }) => {
+      if (!files.every(({ path }) => probe.opened.has(path))) return [memory, []];
+      const gone = symbols.filter(
+        (symbol) => !all.some(([path, text]) => holds(text, symbol) || holds(path, symbol)),
+      );
+      return [memory, gone.map((symbol) => `\`${symbol}\` was not found in ${whereOf(files)}`)];
+    }),
+  );
+}
+
+function whereOf(files: readonly FileEntry[]): string {
+  const [file, more] = files;
+  if (file === undefined || more !== undefined) return "the workspace";
+  return `\`${file.path}\` or elsewhere in the workspace`;
+}
+
+/** Whether a text holds a name as a word of its own. */
+function holds(text: string, symbol: string): boolean {
+  for (let at = text.indexOf(symbol); at !== -1; at = text.indexOf(symbol, at + 1)) {
+    const around = `${text[at - 1] ?? " "}${text[at + symbol.length] ?? " "}`;
+    if (!PART_OF_NAME.test(around)) return true;
+  }
+  return false;
+}

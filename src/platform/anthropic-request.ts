@@ -2,6 +2,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { Message } from "../shared/query/messages.ts";
 import type { ModelRequest } from "../shared/query/model.ts";
 import { modelFacts } from "../shared/query/models.ts";
+import type { ToolSpec } from "../shared/query/tool.ts";
 
 type Body = Anthropic.Messages.MessageCreateParamsStreaming;
 type Param = Anthropic.Messages.MessageParam;
@@ -34,14 +35,19 @@ export function requestBody(request: ModelRequest): Body {
     max_tokens: request.maxTokens,
     stream: true,
     system,
-    tools: request.tools.map(({ name, description, input_schema }) => ({
-      name,
-      description,
-      input_schema: { ...input_schema, type: "object" },
-    })),
+    ...(request.tools.length > 0 ? { tools: request.tools.map(toolParam) } : {}),
     messages,
-    ...(modelFacts(request.model).adaptiveThinking ? { thinking: { type: "adaptive" } } : {}),
+    ...(request.schema
+      ? { output_config: { format: { type: "json_schema", schema: request.schema } } }
+      : {}),
+    ...(modelFacts(request.model).adaptiveThinking
+      ? { thinking: { type: request.thoughtless ? "disabled" : "adaptive" } }
+      : {}),
   };
+}
+
+function toolParam({ name, description, input_schema }: ToolSpec): Anthropic.Messages.Tool {
+  return { name, description, input_schema: { ...input_schema, type: "object" } };
 }
 
 /** Copied, since marks are set on it. A lone surrogate that an older row still holds is healed. */

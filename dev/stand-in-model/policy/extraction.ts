@@ -50,7 +50,7 @@ function* extract(view: View): Procedure {
 // "the last 4 messages" in the task bounds what is looked at; without it, everything said is.
 function factsIn(view: View): string[] {
   const bound = /(?:last|latest|recent) ~?(\d+) messages?/i.exec(view.prompt)?.[1];
-  const looked = bound === undefined ? view.earlier : view.earlier.slice(-Number(bound));
+  const looked = bound === undefined ? view.before : view.before.slice(-Number(bound));
   const sentences = looked
     .filter(({ role, text }) => role === "user" && factToRemember(text) === undefined)
     .flatMap(({ text }) => text.split(/(?<=[.!?。！？])\s+|\n+/))

@@ -28,6 +28,8 @@ export interface View {
   tools: Set<string>;
   /** Calls made for what was last said, in order: how far the present work has come. */
   calls: Call[];
+  /** All messages before, oldest first; one of tool calls or results alone has no text. */
+  before: { role: string; text: string }[];
   /** What was said before, oldest first. */
   earlier: { role: "user" | "assistant"; text: string }[];
   /** Calls before that. */
@@ -58,8 +60,9 @@ export function viewOf(request: Prompt): View {
     isFirst: !before.some(({ role }) => role === "assistant"),
     tools: new Set((request.tools ?? []).flatMap(({ name }) => name ?? [])),
     calls: callsIn(turns.slice(start)),
+    before: before.map((turn) => ({ role: turn.role, text: spokenIn(turn) })),
     earlier: before.flatMap((turn) => {
-      const text = saidIn(turn).replace(REMINDER, "").trim();
+      const text = spokenIn(turn);
       return turn.role === "system" || text === "" ? [] : [{ role: turn.role, text }];
     }),
     earlierCalls,
@@ -85,6 +88,10 @@ function startOf(turns: readonly Turn[]): number {
 function saidIn(turn: Turn | undefined): string {
   const texts = turn?.blocks.flatMap(({ block }) => (block.type === "text" ? [block.text] : []));
   return texts?.join("\n") ?? "";
+}
+
+function spokenIn(turn: Turn): string {
+  return saidIn(turn).replace(REMINDER, "").trim();
 }
 
 function callsIn(turns: readonly Turn[]): Call[] {

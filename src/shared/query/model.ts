@@ -23,6 +23,10 @@ export interface ModelRequest {
   system: readonly string[];
   tools: readonly ToolSpec[];
   messages: readonly Message[];
+  /** JSON schema of the whole answer, where it is to be JSON; the answer is to be checked all the same. */
+  schema?: Record<string, unknown>;
+  /** The model is not to think first: its few tokens are for the answer. */
+  thoughtless?: true;
 }
 
 /** Tokens, as the API counts them: `input` is what was neither read from nor written to the cache. */

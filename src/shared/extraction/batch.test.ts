@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { MarkedTurn, TurnMark } from "./batch.ts";
+import { markOf, nextBatch } from "./batch.ts";
+
+const turns = (marks: TurnMark[], from = 1, messages = 2): MarkedTurn[] =>
+  marks.map((mark, index) => ({ n: from + index, mark, messages }));
+
+describe("markOf", () => {
+  it("a final answer is due, one that was cut at the end too", () => {
+    expect(markOf({ reason: "end_turn" }, false)).toBe("due");
+    expect(markOf({ reason: "stopped" }, false)).toBe("due");
+  });
+
+  it("a turn that wrote is written however it ended, and only a turn that wrote", () => {
+    expect(markOf({ reason: "interrupted" }, true)).toBe("written");
+    expect(markOf(undefined, true)).toBe("written");
+    for (const reason of ["interrupted", "refusal", "failed"] as const) {
+      expect(markOf({ reason }, false)).toBe("open");
+    }
+    expect(markOf({ reason: "iterations", limit: 50 }, false)).toBe("open");
+    expect(markOf(undefined, false)).toBe("open");
+  });
+});
+
+describe("nextBatch", () => {
+  it("takes all due turns behind the cursor at once", () => {
+    expect(nextBatch(turns(["due", "due", "due"], 5))).toEqual({
+      settled: undefined,
+      batch: { first: 5, last: 7 },
+    });
+  });
+
+  it("EXT-01: holds to a bound of messages, the oldest first, whole turns, at least one", () => {
+    const batch = (marks: TurnMark[], messages: number) =>
+      nextBatch(turns(marks, 1, messages), { messages: 10 }).batch;
+    expect(batch(["due", "due", "due"], 4)).toEqual({ first: 1, last: 2 });
+    expect(batch(["due", "due"], 31)).toEqual({ first: 1, last: 1 });
+    expect(batch(["open", "open", "due"], 5)).toEqual({ first: 1, last: 2 });
+  });
+
+  it("EXT-04: skipping a turn that wrote skips this turn only", () => {
+    expect(nextBatch(turns(["written", "written"], 3))).toEqual({ settled: 4, batch: undefined });
+    expect(nextBatch(turns(["written", "due"], 3))).toEqual({
+      settled: 3,
+      batch: { first: 4, last: 4 },
+    });
+    expect(nextBatch(turns(["due", "written", "due"])).batch).toEqual({ first: 1, last: 1 });
+    expect(nextBatch(turns(["open", "written", "due"])).batch).toEqual({ first: 1, last: 1 });
+  });
+
+  it("open turns wait for a due one, unless none will come", () => {
+    expect(nextBatch(turns(["open", "open"])).batch).toBeUndefined();
+    expect(nextBatch(turns(["open", "due", "open"])).batch).toEqual({ first: 1, last: 2 });
+    expect(nextBatch(turns(["due", "open"]), { final: true }).batch).toEqual({ first: 1, last: 2 });
+    expect(nextBatch([], { final: true })).toEqual({ settled: undefined, batch: undefined });
+  });
+
+  it("whatever the turns: worked off batch by batch, each is settled once and in order", () => {
+    const mark = fc.constantFrom<TurnMark>("due", "written", "open");
+    const one = fc.record({ mark, messages: fc.integer({ min: 0, max: 30 }) });
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 30 }), (drawn) => {
+        const all = drawn.map((turn, index) => ({ ...turn, n: index + 1 }));
+        const looked: number[] = [];
+        let cursor = 0;
+        for (let rounds = 0; rounds <= all.length; rounds += 1) {
+          const left = all.filter(({ n }) => n > cursor);
+          const { settled, batch } = nextBatch(left, { final: true, messages: 20 });
+          if (settled !== undefined) cursor = settled;
+          if (!batch) break;
+          expect(batch.first).toBe(cursor + 1);
+          for (let n = batch.first; n <= batch.last; n += 1) looked.push(n);
+          cursor = batch.last;
+        }
+        expect(cursor).toBe(all.length);
+        expect(looked).toEqual(all.filter((turn) => turn.mark !== "written").map(({ n }) => n));
+      }),
+    );
+  });
+});

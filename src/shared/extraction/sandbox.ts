@@ -1,0 +1,50 @@
+import { MemdirError } from "../errors.ts";
+import type { Mount } from "../files/mounts.ts";
+import { createMounts } from "../files/mounts.ts";
+import type { FileStore } from "../files/store.ts";
+import type { Tool } from "../query/tool.ts";
+import { createFileTools } from "../tools/file-tools.ts";
+import { checkMemory } from "./check-memory.ts";
+
+export interface ForkSandbox {
+  /** The parent's places; all but the memory become read-only. */
+  mounts: readonly Mount[];
+  /** Where the memory is mounted, and its files with the fork's own name and lease. */
+  directory: string;
+  files: FileStore;
+  /** What the parent knows of each file, by canonical path; it is in the prefix. */
+  seen: ReadonlyMap<string, string>;
+}
+
+/**
+ * The tools of an extraction fork: the parent's, by the same names, with other rights. It reads what
+ * its parent may read, writes memories and nothing else, and deletes nothing.
+ */
+export function extractionTools(sandbox: ForkSandbox): Map<string, Tool> {
+  const { directory, files, seen } = sandbox;
+  const mounts = sandbox.mounts.map((mount): Mount => {
+    if (mount.at === directory) return { ...mount, store: checked(files) };
+    return { ...mount, rights: "read" };
+  });
+  const tools = createFileTools({ mounts: createMounts(mounts), seen: new Map(seen) });
+  return new Map(tools.map((tool) => [tool.name, tool.name === "Delete" ? refusing(tool) : tool]));
+}
+
+function refusing(tool: Tool): Tool {
+  const content = `Refused: ${tool.name} is not for a background run. Leave what is there, or Edit it`;
+  const result = { content, isError: true, notes: [] };
+  return { ...tool, kind: "read", run: async () => result };
+}
+
+function checked(files: FileStore): FileStore {
+  return {
+    ...files,
+    async put(path, bytes, precondition) {
+      const reason = checkMemory(path, new TextDecoder().decode(bytes));
+      if (reason !== undefined) {
+        throw new MemdirError("invalid_request", `Refused: ${path} was not saved: ${reason}`, path);
+      }
+      return files.put(path, bytes, precondition);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+// A fork: a run of the model that goes on from a conversation which it did not start. Its requests
+// begin with the very bytes of its parent's, so that it reads the parent's prompt cache; what it says
+// and does is its own, and never becomes part of the parent's transcript.
+
+import type { LoopPorts } from "../query/loop.ts";
+import { runLoop } from "../query/loop.ts";
+import type { Message } from "../query/messages.ts";
+import type { Purpose } from "../query/model.ts";
+import type { CallState, LoopOutcome, LoopStep } from "../query/steps.ts";
+import type { Tool, ToolSpec } from "../query/tool.ts";
+
+/** What a fork shares with its parent; every byte of it as the parent sent it. */
+export interface ForkPrefix {
+  model: string;
+  /** Output tokens. */
+  maxTokens: number;
+  system: readonly string[];
+  tools: readonly ToolSpec[];
+  messages: readonly Message[];
+}
+
+/** How far a fork has come, as it can be read from disk. */
+export interface ForkState {
+  /** What came after the prefix: the fork's task, then its own answers and results. */
+  messages: readonly Message[];
+  pending: CallState[];
+  iteration: number;
+  attempt: number;
+  continuations: number;
+}
+
+export interface ForkPorts extends Pick<LoopPorts, "model" | "sleep" | "random" | "limits"> {
+  /** What runs when the fork calls a tool: the parent's names, the fork's own rights. */
+  tools: ReadonlyMap<string, Tool>;
+}
+
+/** A fork that begins with its task. */
+export function newFork(task: string): ForkState {
+  const message: Message = { role: "user", content: [{ type: "text", text: task }] };
+  return { messages: [message], pending: [], iteration: 0, attempt: 0, continuations: 0 };
+}
+
+/**
+ * Runs a fork from where its state says it is. As with a turn, its caller records each step before it
+ * asks for the next; `ports.limits.iterations` is the fork's own. Reaching it ends the fork with
+ * `iterations`, which is a success: what it did is done.
+ */
+export function runFork(
+  prefix: ForkPrefix,
+  run: { purpose: Purpose; sessionId: string },
+  state: ForkState,
+  ports: ForkPorts,
+  signal: AbortSignal,
+): AsyncGenerator<LoopStep, LoopOutcome> {
+  const { model, maxTokens, system, tools, messages } = prefix;
+  return runLoop(
+    { ...state, messages: [...messages, ...state.messages] },
+    { ...ports, request: { ...run, model, maxTokens, system, tools }, hooks: {} },
+    signal,
+  );
+}
+
+/** Whether an outcome means that the fork did what it was asked, all of it or as far as it may. */
+export function forkSucceeded(outcome: LoopOutcome): boolean {
+  return outcome.reason === "end_turn" || outcome.reason === "iterations";
+}

@@ -6,6 +6,7 @@ export interface AgentEnv {
   SESSION: DurableObjectNamespace;
   ACCOUNT: DurableObjectNamespace;
   MEMDIR: DurableObjectNamespace;
+  WORK: Queue;
 }
 
 /** What memory and files for everybody else need. */
@@ -17,6 +18,5 @@ export interface SyncEnv {
 
 /** What the platform hands to the script; only the merge sees all of it. */
 export interface Env extends AgentEnv, SyncEnv {
-  WORK: Queue;
   ASSETS: Fetcher;
 }

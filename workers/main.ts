@@ -2,11 +2,15 @@
 
 import { createEdge, errorResponse } from "../src/platform/edge.ts";
 import { errorName, log } from "../src/platform/log.ts";
+import { consumeWork } from "../src/platform/queue.ts";
 import { variablesOf } from "../src/platform/variables.ts";
 import { MemdirError } from "../src/shared/errors.ts";
+import { workHandler } from "./agent/consumer.ts";
 import { eventRoutes } from "./agent/routes-events.ts";
+import { memoryRoutes } from "./agent/routes-memory.ts";
 import { sessionRoutes } from "./agent/routes-sessions.ts";
-import { onSchedule, onWork } from "./dream/background.ts";
+import { usageRoutes } from "./agent/routes-usage.ts";
+import { onSchedule } from "./dream/background.ts";
 import type { Env } from "./env.ts";
 import { settingsRoutes } from "./sync/routes-settings.ts";
 import { workspaceRoutes } from "./sync/routes-workspaces.ts";
@@ -27,6 +31,8 @@ const api = createEdge<Env>((env) => {
 });
 api.route("/", sessionRoutes());
 api.route("/", eventRoutes());
+api.route("/", memoryRoutes());
+api.route("/", usageRoutes());
 api.route("/", workspaceRoutes());
 api.route("/", storeRoutes());
 api.route("/", settingsRoutes());
@@ -39,7 +45,7 @@ export default {
     }
     return api.fetch(request, env, ctx);
   },
-  queue: onWork,
+  queue: (batch, env) => consumeWork(batch, workHandler(env)),
   scheduled: onSchedule,
 } satisfies ExportedHandler<Env>;
 

@@ -158,9 +158,9 @@ export function idOf(event: SessionEvent | undefined): string {
   return event && "id" in event && typeof event.id === "string" ? event.id : "";
 }
 
-/** The messages of each model request that a session made, as the model's server got them. */
+/** The messages of each request of a session's own conversation, as the model's server got them. */
 export function sentMessages(model: StandIn, session: string): Anthropic.MessageParam[][] {
   return model.requests
-    .filter((request) => request.headers["x-memdir-session"] === session)
+    .filter((request) => request.session === session && request.purpose === "main")
     .map((request) => (request.body as { messages: Anthropic.MessageParam[] }).messages);
 }

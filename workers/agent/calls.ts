@@ -28,6 +28,14 @@ const call = z.object({
   input: plainInput,
 });
 
+/** A call of a run that keeps all of its state in one place. */
+export const callState = z.object({
+  call,
+  malformed: z.string().optional(),
+  plan: z.string().optional(),
+  result: result.optional(),
+});
+
 /** Adds a call of an answer; `eventId` is that of its `agent.tool_use` event. */
 export function addCall(sql: SqlStorage, turn: number, eventId: string, state: CallState): void {
   sql.exec(

@@ -85,18 +85,23 @@ export interface TurnMemory {
   receiptsOf(notes: readonly ToolNote[]): Promise<Receipt[]>;
 }
 
-/** Opens a session's memory for one turn; undefined where the session has none. */
+/**
+ * Opens a session's memory for one turn, or for a background run under its lease; undefined where the
+ * session has none.
+ */
 export function turnMemory(
   env: Pick<AgentEnv, "MEMDIR">,
   owner: Pick<Owner, "tenant" | "user">,
   sessionId: string,
   memory: SessionMemory,
+  as: { by: "agent" } | { by: "extraction"; token: number } = { by: "agent" },
 ): TurnMemory | undefined {
   if (!memory.enabled) return undefined;
   const { directory, storeId } = memory;
   const stub = memdirStub(env, owner, storeId);
-  const actor: Actor = { type: "session", sessionId, by: "agent" };
-  const change: Change = { actor, secrets: memory.secrets };
+  const actor: Actor = { type: "session", sessionId, by: as.by };
+  const lease = as.by === "extraction" ? { lease: { name: as.by, token: as.token } } : {};
+  const change: Change = { actor, secrets: memory.secrets, ...lease };
   const fresh = new Map<string, Receipt>();
   return {
     directory,
@@ -112,7 +117,7 @@ export function turnMemory(
       for (const note of notes) {
         if (note.type !== "changed" || !note.path.startsWith(`${directory}/`)) continue;
         const path = note.path.slice(directory.length + 1);
-        const receipt = fresh.get(path) ?? (await lastReceipt(stub, path, sessionId));
+        const receipt = fresh.get(path) ?? (await lastReceipt(stub, path, sessionId, as.by));
         fresh.delete(path);
         if (receipt) receipts.push(receipt);
       }
@@ -121,14 +126,17 @@ export function turnMemory(
   };
 }
 
-/** The newest change that this session made at a path. */
+/** The newest change that this session made at a path, by the same of its writers. */
 async function lastReceipt(
   stub: MemdirStub,
   path: string,
   sessionId: string,
+  by: "agent" | "extraction",
 ): Promise<Receipt | undefined> {
   const versions = unwrap(await stub.versions({ sessionId, limit: 50, withContent: false }));
-  const version = versions.find((one) => one.path === path);
+  const version = versions.find(
+    ({ path: at, actor }) => at === path && actor.type === "session" && actor.by === by,
+  );
   if (!version) return undefined;
   const { operation, memoryId, id, n } = version;
   return { path, operation, memoryId, versionId: id, n };

@@ -8,7 +8,9 @@ import type { FailureKind, ModelFailure, Usage } from "../../src/shared/query/mo
 import { NO_USAGE } from "../../src/shared/query/model.ts";
 import type { AnsweredStep, LoopStep, Problem } from "../../src/shared/query/steps.ts";
 import { addCall, dropCalls, finishCall, noteSeen, planCall } from "./calls.ts";
+import type { EventDraft } from "./events.ts";
 import { appendEvent } from "./events.ts";
+import { markWrote } from "./extraction-state.ts";
 import type { Preview } from "./preview.ts";
 import { appendMessage } from "./transcript.ts";
 import type { Turn } from "./turns.ts";
@@ -87,17 +89,27 @@ export function recordStep(to: Recording, step: Exclude<LoopStep, { type: "previ
 /** Tells of memories that were saved: only what is on disk has a receipt. */
 export function recordSaved(to: Recording): void {
   if (!to.saved || to.saved.receipts.length === 0) return;
-  event(to, {
+  markWrote(to.sql, to.turn);
+  event(to, savedEvent("agent", to.saved.storeId, to.saved.receipts));
+}
+
+/** A `memory.saved` event, without the turn that it belongs to. */
+export function savedEvent(
+  by: "agent" | "extraction",
+  storeId: string,
+  receipts: readonly Receipt[],
+): EventDraft {
+  return {
     type: "memory.saved",
-    by: "agent",
-    store_id: to.saved.storeId,
-    memories: to.saved.receipts.map(({ path, operation, memoryId, versionId }) => ({
+    by,
+    store_id: storeId,
+    memories: receipts.map(({ path, operation, memoryId, versionId }) => ({
       path: `/${path}`,
       operation,
       memory_id: memoryId,
       memory_version_id: versionId,
     })),
-  });
+  };
 }
 
 /** Closes the request that a crash left open. */
@@ -163,7 +175,7 @@ function recordAnswer(to: Recording, step: AnsweredStep): void {
   if (step.message) appendMessage(sql, turn, step.message);
   if (step.continuation) appendMessage(sql, turn, step.continuation);
   endSpan(to, step.usage);
-  addUsage(sql, "main", to.model, step.usage);
+  addUsage(sql, "main", to.model, step.usage, to.now);
   if (step.problem) event(to, { type: "session.error", error: problemError(step.problem) });
   const before = turnByNumber(sql, turn);
   changeTurn(sql, turn, {
@@ -199,7 +211,7 @@ function endSpan(to: Recording, usage: Usage | undefined): void {
   changeTurn(to.sql, to.turn, { span: undefined });
 }
 
-function event(to: Recording, draft: { type: string; id?: string; [field: string]: unknown }) {
+function event(to: Recording, draft: EventDraft) {
   return appendEvent(to.sql, { ...draft, turn_id: to.turnId }, to.now).id;
 }
 

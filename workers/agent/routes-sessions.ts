@@ -67,10 +67,12 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
       ...(to === undefined ? {} : { to }),
     });
     const page = rows.slice(0, limit);
-    const data = await Promise.all(page.map((row) => shapeOf(c.env, principal, row)));
+    const shapes = await Promise.all(page.map((row) => shapeOf(c.env, principal, row)));
+    const archived = query("include_archived") === "true";
+    const data = shapes.filter((shape) => shape && (archived || shape.archived_at === null));
     const last = rows.length > limit ? page.at(-1) : undefined;
     return c.json({
-      data: data.filter((shape) => shape !== undefined),
+      data,
       next_page: last ? pageCursor([last.createdAt, last.id]) : null,
       prev_page: null,
     });
@@ -79,6 +81,11 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
   app.get("/v1/sessions/:id", async (c) => {
     const session = sessionStub(c.env, c.get("principal"), sessionId(c.req.param("id")));
     return c.json(unwrap(await session.retrieve()));
+  });
+
+  app.post("/v1/sessions/:id/archive", async (c) => {
+    const session = sessionStub(c.env, c.get("principal"), sessionId(c.req.param("id")));
+    return c.json(unwrap(await session.archive()));
   });
 
   app.delete("/v1/sessions/:id", async (c) => {

@@ -6,32 +6,53 @@
 import { DurableObject } from "cloudflare:workers";
 import type { RequestKey } from "../../src/platform/account-rpc.ts";
 import { errorName, log } from "../../src/platform/log.ts";
+import type { ExtractWork } from "../../src/platform/queue.ts";
 import type { Reply } from "../../src/platform/reply.ts";
 import { replyWith } from "../../src/platform/reply.ts";
 import { variablesOf } from "../../src/platform/variables.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
-import { DRAIN_MS, RETRY_FIRST_MS, WATCHDOG_MS } from "../../src/shared/limits.ts";
+import {
+  RESEND_FIRST_MS,
+  RETRY_FIRST_MS,
+  USAGE_REPORT_MS,
+  WATCHDOG_MS,
+} from "../../src/shared/limits.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
 import type { AgentEnv } from "../env.ts";
+import type { Background } from "./background.ts";
+import { createBackground } from "./background.ts";
 import type { Subscriber } from "./event-stream.ts";
 import { eventStream } from "./event-stream.ts";
 import type { EventQuery, StoredEvent } from "./events.ts";
 import { appendEvent, lastSeq, readEvents, seqOfCursor } from "./events.ts";
+import type { ExtractReply } from "./extract.ts";
+import { dropBatch } from "./extract.ts";
+import { readExtraction } from "./extraction-state.ts";
 import { earlierReply, keepReply } from "./idempotency.ts";
 import { openMemory } from "./memory.ts";
 import type { NewMeta } from "./meta.ts";
 import { readMeta, writeMeta } from "./meta.ts";
+import { listRecalls } from "./recalls.ts";
 import type { ClientEvent } from "./requests.ts";
+import { runShape } from "./run-shape.ts";
+import { listRuns } from "./runs.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import { sessionShape } from "./session-shape.ts";
 import { finishTurn, startTurn } from "./turn-ends.ts";
 import { runTurn } from "./turn-runner.ts";
 import type { Turn } from "./turns.ts";
 import { addTurn, changeTurn, currentTurn } from "./turns.ts";
+import { unreportedUsage } from "./usage.ts";
 
 /** A page of events: their JSON, and the number to go on behind. */
 export interface EventPage {
   data: string[];
+  next: number | undefined;
+}
+
+/** A page of what a session keeps beside its events: JSON, and the number to go on behind. */
+export interface RecordPage {
+  data: Record<string, unknown>[];
   next: number | undefined;
 }
 
@@ -51,6 +72,12 @@ export class Session extends DurableObject<AgentEnv> {
   #deletion: Promise<void> | undefined;
   #gone = false;
   #alarmAt: number | undefined;
+  #made: Background | undefined;
+
+  constructor(ctx: DurableObjectState, env: AgentEnv) {
+    super(ctx, env);
+    if (hasSchema(this.#sql)) createSchema(this.#sql);
+  }
 
   /** Makes the session, with its first events. Called again with the same id it changes nothing. */
   create(meta: NewMeta, events: ClientEvent[]): Promise<Reply<Record<string, unknown>>> {
@@ -83,6 +110,7 @@ export class Session extends DurableObject<AgentEnv> {
   send(events: ClientEvent[], request: RequestKey | undefined): Promise<Reply<string[]>> {
     return replyWith(() => {
       this.#open();
+      if (readMeta(this.#sql).archivedAt !== null) throw archived();
       const earlier = earlierReply(this.#sql, request);
       if (earlier !== undefined) return this.#eventsById(earlier.split(","));
       let stored: StoredEvent[] = [];
@@ -128,8 +156,64 @@ export class Session extends DurableObject<AgentEnv> {
     });
   }
 
-  /** Ends the session: waits for the turn that runs, then clears everything. */
-  destroy(drainMs = DRAIN_MS): Promise<Reply<null>> {
+  /** Searches for memories, in the order of their turns. */
+  recalls(query: { after: number; limit: number }): Promise<Reply<RecordPage>> {
+    return replyWith(() => {
+      this.#open();
+      const rows = listRecalls(this.#sql, { ...query, limit: query.limit + 1 });
+      const data = rows.slice(0, query.limit);
+      const next = rows.length > query.limit ? data.at(-1)?.turn : undefined;
+      return { data: data.map(({ body }) => body), next };
+    });
+  }
+
+  /** Runs of the extraction fork with their logs, newest first. */
+  extractions(query: { before?: number; limit: number }): Promise<Reply<RecordPage>> {
+    return replyWith(() => {
+      this.#open();
+      const runs = listRuns(this.#sql, "extraction", { ...query, limit: query.limit + 1 });
+      const data = runs.slice(0, query.limit);
+      const next = runs.length > query.limit ? data.at(-1)?.n : undefined;
+      return { data: data.map((run) => runShape(this.#sql, run)), next };
+    });
+  }
+
+  /** Runs the extraction that is due, if this message is about this session and one still is. */
+  async extract({ store, upTo }: Pick<ExtractWork, "store" | "upTo">): Promise<ExtractReply> {
+    if (!hasSchema(this.#sql) || this.#deletion || this.#gone) return { status: "none" };
+    const { memory, deleting } = readMeta(this.#sql);
+    if (deleting || !memory.enabled || memory.storeId !== store) return { status: "none" };
+    if (upTo !== undefined && upTo <= readExtraction(this.#sql).cursor) return { status: "none" };
+    const reply = await this.#background.run(false);
+    if (!this.#gone) {
+      this.ctx.waitUntil(this.#background.report());
+      this.#kick();
+    }
+    return reply;
+  }
+
+  /** The queue has given up: what it was about is dropped, and people are told. */
+  async dropExtraction(): Promise<void> {
+    if (!hasSchema(this.#sql) || this.#gone) return;
+    dropBatch(this.#ports());
+  }
+
+  /** Ends the conversation and keeps it to be read: waits for work in flight, takes nothing new. */
+  archive(): Promise<Reply<Record<string, unknown>>> {
+    return replyWith(async () => {
+      this.#open();
+      const meta = readMeta(this.#sql);
+      if (meta.archivedAt === null) {
+        const now = Date.now();
+        this.#commit(() => writeMeta(this.#sql, { ...meta, archivedAt: now, updatedAt: now }));
+        await this.#settle(now + this.#drainMs());
+      }
+      return this.#shape();
+    });
+  }
+
+  /** Ends the session: waits for the work in flight, then clears everything. */
+  destroy(drainMs = this.#drainMs()): Promise<Reply<null>> {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) throw notFound();
       this.#deletion ??= this.#clear(drainMs);
@@ -143,10 +227,11 @@ export class Session extends DurableObject<AgentEnv> {
     if (!hasSchema(this.#sql)) return;
     if (readMeta(this.#sql).deleting) {
       // Deletion was begun by an instance that died.
-      this.#deletion ??= this.#clear(0);
+      this.#deletion ??= this.#clear(this.#drainMs());
       await this.#deletion;
       return;
     }
+    this.ctx.waitUntil(this.#background.report());
     this.#kick();
     this.#arm();
   }
@@ -182,8 +267,8 @@ export class Session extends DurableObject<AgentEnv> {
 
   /** Starts the turn that is due, if none runs. Never waits. */
   #kick(): void {
-    if (this.#active || this.#deletion || this.#gone) return;
-    const turn = currentTurn(this.#sql);
+    if (this.#deletion || this.#gone) return;
+    const turn = this.#active ? undefined : currentTurn(this.#sql);
     const due = turn && (turn.interrupted || (turn.resumeAt ?? 0) <= Date.now());
     if (turn && due) {
       const stop = new AbortController();
@@ -192,6 +277,7 @@ export class Session extends DurableObject<AgentEnv> {
       this.#active = { turn: turn.n, stop, done };
       this.ctx.waitUntil(done);
     }
+    this.#background.tell();
     this.#arm();
   }
 
@@ -218,12 +304,27 @@ export class Session extends DurableObject<AgentEnv> {
         if (this.#gone) return false;
         log("session.turn_failed", { error: errorName(error), turn: turn.n });
       }
-      this.#commit(() => finishTurn(this.#sql, turn.n, outcome, Date.now()));
+      const rules = {
+        everyTurns: variablesOf(this.env).EXTRACTION_EVERY_TURNS,
+        overBudget: await this.#background.overBudget(),
+      };
+      // So that whoever asks at the turn's end is told its tokens; they are not waited for long.
+      await Promise.race([this.#background.report(), pause(USAGE_REPORT_MS)]);
+      this.#commit(() => finishTurn(this.#sql, turn.n, outcome, rules, Date.now()));
       return true;
     } catch (error) {
       if (!this.#gone) log("session.end_not_written", { error: errorName(error), turn: turn.n });
       return false;
     }
+  }
+
+  /** Made when it is first needed: a wrong variable is then the answer to a call, not a broken object. */
+  get #background(): Background {
+    this.#made ??= createBackground({
+      ...this.#ports(),
+      waitUntil: (work) => this.ctx.waitUntil(work),
+    });
+    return this.#made;
   }
 
   #ports() {
@@ -236,7 +337,12 @@ export class Session extends DurableObject<AgentEnv> {
         for (const subscriber of this.#subscribers) subscriber.preview(frames);
       },
       now: () => Date.now(),
+      overBudget: () => this.#background.overBudget(),
     };
+  }
+
+  #drainMs(): number {
+    return variablesOf(this.env).EXTRACTION_DRAIN_MS;
   }
 
   /** Sets the alarm to when something is next due; the platform has one alarm, so it is the minimum. */
@@ -244,10 +350,17 @@ export class Session extends DurableObject<AgentEnv> {
     if (this.#gone) return;
     const now = Date.now();
     const turn = currentTurn(this.#sql);
-    // Without anything due an alarm that still stands fires once and finds nothing.
-    if (!turn && !this.#deletion) return;
     const working = this.#active !== undefined || this.#deletion !== undefined;
-    const at = working ? now + WATCHDOG_MS : Math.max(turn?.resumeAt ?? 0, now + RETRY_FIRST_MS);
+    const soonest = now + RETRY_FIRST_MS;
+    const times = [
+      working ? now + WATCHDOG_MS : undefined,
+      turn && !working ? Math.max(turn.resumeAt ?? 0, soonest) : undefined,
+      later(this.#background.tellAt(), soonest),
+      unreportedUsage(this.#sql).length > 0 ? now + RESEND_FIRST_MS : undefined,
+    ].filter((time) => time !== undefined);
+    // Without anything due an alarm that still stands fires once and finds nothing.
+    if (times.length === 0) return;
+    const at = Math.min(...times);
     if (this.#alarmAt !== undefined && this.#alarmAt > now && this.#alarmAt <= at) return;
     this.#alarmAt = at;
     this.ctx.waitUntil(this.ctx.storage.setAlarm(at));
@@ -256,12 +369,17 @@ export class Session extends DurableObject<AgentEnv> {
   async #clear(drainMs: number): Promise<void> {
     this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
     this.#arm();
+    const until = Date.now() + drainMs;
     const running = this.#active;
     if (running) {
       await Promise.race([running.done, pause(drainMs)]);
       running.stop.abort();
       await Promise.race([running.done, pause(ABORT_MS)]);
     }
+    await this.#background.drain(until).catch((error: unknown) => {
+      log("session.not_drained", { error: errorName(error) });
+    });
+    await this.#background.report();
     const last = this.ctx.storage.transactionSync(() =>
       appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
     );
@@ -269,6 +387,15 @@ export class Session extends DurableObject<AgentEnv> {
     this.#gone = true;
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
+  }
+
+  /** Waits for the turn that runs and for what follows from it, at most until then. */
+  async #settle(until: number): Promise<void> {
+    const running = this.#active;
+    if (running) await Promise.race([running.done, pause(until - Date.now())]);
+    await this.#background.drain(until).catch((error: unknown) => {
+      log("session.not_drained", { error: errorName(error) });
+    });
   }
 
   #shape(): Record<string, unknown> {
@@ -286,6 +413,17 @@ export class Session extends DurableObject<AgentEnv> {
 
 function notFound(): MemdirError {
   return new MemdirError("not_found", "There is no such session");
+}
+
+function archived(): MemdirError {
+  return new MemdirError(
+    "invalid_request",
+    "This session is archived: it can be read, and takes no events. Create a new one",
+  );
+}
+
+function later(time: number | undefined, soonest: number): number | undefined {
+  return time === undefined ? undefined : Math.max(time, soonest);
 }
 
 function pause(ms: number): Promise<void> {

@@ -14,7 +14,17 @@ type Calls<T, Names extends keyof T> = {
 
 export type SessionStub = Calls<
   Session,
-  "create" | "retrieve" | "send" | "events" | "stream" | "destroy"
+  | "create"
+  | "retrieve"
+  | "send"
+  | "events"
+  | "stream"
+  | "recalls"
+  | "extractions"
+  | "extract"
+  | "dropExtraction"
+  | "archive"
+  | "destroy"
 >;
 
 /** The session of this id, if it is the principal's; else an object that answers `not_found`. */

@@ -47,17 +47,32 @@ export function appendMessage(sql: SqlStorage, turn: number, message: Message): 
 }
 
 /**
- * The whole history, always one that the API takes: a row that cannot be read becomes a placeholder,
+ * The history, all of it or up to the end of a turn, always one that the API takes: a row that cannot be read becomes a placeholder,
  * and a call or result that lost its other half with it is left out.
  */
-export function readTranscript(sql: SqlStorage): Message[] {
+export function readTranscript(sql: SqlStorage, upToTurn = Number.MAX_SAFE_INTEGER): Message[] {
   const rows = sql.exec<{ n: number; role: string; body: string }>(
-    "SELECT n, role, body FROM messages ORDER BY n",
+    "SELECT n, role, body FROM messages WHERE turn <= ? ORDER BY n",
+    upToTurn,
   );
-  return withWholePairs([...rows].map(({ n, role, body }) => parsed(body) ?? placeholder(n, role)));
+  return withWholePairs(
+    [...rows].map(({ n, role, body }) => parseMessage(body) ?? placeholder(n, role)),
+  );
 }
 
-function parsed(body: string): Message | undefined {
+/** How many messages the model sees of these turns: neighbours of one role are one to it. */
+export function countMessages(sql: SqlStorage, turns: { first: number; last: number }): number {
+  const rows = sql.exec<{ role: string }>(
+    "SELECT role FROM messages WHERE turn BETWEEN ? AND ? ORDER BY n",
+    turns.first,
+    turns.last,
+  );
+  const roles = [...rows].map(({ role }) => role);
+  return roles.filter((role, n) => role !== roles[n - 1]).length;
+}
+
+/** A message as it was stored; undefined where the row cannot be read. */
+export function parseMessage(body: string): Message | undefined {
   try {
     const result = stored.safeParse(JSON.parse(body));
     if (!result.success) return undefined;

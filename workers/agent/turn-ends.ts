@@ -3,6 +3,8 @@ import type { Message } from "../../src/shared/query/messages.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
 import { closingResults, dropCalls } from "./calls.ts";
 import { appendEvent } from "./events.ts";
+import type { BackgroundRules } from "./extraction-state.ts";
+import { endTurnMark } from "./extraction-state.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { createPreview } from "./preview.ts";
 import { closeSpan, iterationsError, refusalError, unexpectedError } from "./record-step.ts";
@@ -11,7 +13,8 @@ import type { Turn } from "./turns.ts";
 import { changeTurn, turnByNumber, waitingTurns } from "./turns.ts";
 import { usageSnapshot } from "./usage.ts";
 
-const content = z.array(z.object({ type: z.literal("text"), text: z.string() }));
+/** The content of a user's message, as a turn's row holds it. */
+export const messageContent = z.array(z.object({ type: z.literal("text"), text: z.string() }));
 
 /**
  * Begins a turn, or goes on with one: its message joins the transcript the first time only. Within a
@@ -20,7 +23,10 @@ const content = z.array(z.object({ type: z.literal("text"), text: z.string() }))
 export function startTurn(sql: SqlStorage, turn: Turn, now: number): void {
   const resting = turn.resumeAt !== undefined;
   if (turn.status === "waiting") {
-    const message: Message = { role: "user", content: content.parse(JSON.parse(turn.content)) };
+    const message: Message = {
+      role: "user",
+      content: messageContent.parse(JSON.parse(turn.content)),
+    };
     appendMessage(sql, turn.n, message);
   }
   if (resting || (turn.status === "waiting" && !followsAnother(sql, turn))) {
@@ -41,6 +47,7 @@ export function finishTurn(
   sql: SqlStorage,
   n: number,
   outcome: LoopOutcome | undefined,
+  background: BackgroundRules,
   now: number,
 ): void {
   const turn = turnByNumber(sql, n);
@@ -69,6 +76,12 @@ export function finishTurn(
   changeTurn(sql, n, { status: "done", outcome: outcome ?? { reason: "stopped" } });
   const activeMs = meta.activeMs + (turn.startedAt === undefined ? 0 : now - turn.startedAt);
   writeMeta(sql, { ...meta, activeMs, updatedAt: now });
+  if (meta.memory.enabled) {
+    // Step 12: what follows from the turn is on disk with its end.
+    const reason = endTurnMark(sql, n, outcome, background, now);
+    const skipped = { type: "memory.skipped", by: "extraction", reason, turn_id: turn.eventId };
+    if (reason !== undefined) appendEvent(sql, skipped, now);
+  }
   appendEvent(
     sql,
     { type: "session.usage", turn_id: turn.eventId, usage: usageSnapshot(sql), budget: null },

@@ -41,7 +41,7 @@ test("a defect in the middle of calls tells of done work what it did, and of the
         result,
       );
     }
-    finishTurn(sql, 1, undefined, 2);
+    finishTurn(sql, 1, undefined, { everyTurns: 1, overBudget: false }, 2);
     const [said, answered] = readTranscript(sql);
     expect(JSON.stringify(said?.content)).toBe(JSON.stringify(content));
     const failed = {

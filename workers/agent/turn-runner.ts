@@ -1,30 +1,31 @@
 // Runs the turn that is due: builds the loop's ports from what the session holds, writes every step
 // to disk before the next one, and ends the turn.
 
-import { createAnthropicModel } from "../../src/platform/anthropic-model.ts";
 import { errorName, log } from "../../src/platform/log.ts";
 import type { Receipt } from "../../src/platform/memdir-rpc.ts";
-import { agentMounts, workspacePath } from "../../src/platform/mount-table.ts";
+import { agentMounts } from "../../src/platform/mount-table.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
 import * as limits from "../../src/shared/limits.ts";
-import { cutIndex, INDEX_FILE } from "../../src/shared/memdir/entrypoint.ts";
 import type { LoopPorts } from "../../src/shared/query/loop.ts";
 import { runLoop } from "../../src/shared/query/loop.ts";
 import type { LoopOutcome, TurnState } from "../../src/shared/query/steps.ts";
 import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
-import { systemPrompt } from "../../src/shared/turn/system-prompt.ts";
 import type { AgentEnv } from "../env.ts";
-import { noteSeen, pendingCalls, readSeen } from "./calls.ts";
+import { pendingCalls, readSeen } from "./calls.ts";
 import type { TurnMemory } from "./memory.ts";
 import { turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
+import { loopSurroundings } from "./model-ports.ts";
 import type { PreviewFrame } from "./preview.ts";
 import { createPreview } from "./preview.ts";
 import type { Recording } from "./record-step.ts";
 import { closeSpan, recordSaved, recordStep } from "./record-step.ts";
+import { promptOf } from "./system-prompt.ts";
 import { readTranscript } from "./transcript.ts";
+import { messageContent } from "./turn-ends.ts";
+import { turnRecall } from "./turn-recall.ts";
 import type { Turn } from "./turns.ts";
 
 export interface TurnPorts {
@@ -35,6 +36,8 @@ export interface TurnPorts {
   commit(write: () => void): void;
   preview(frames: readonly PreviewFrame[]): void;
   now(): number;
+  /** Whether the user's tokens of the day are used up. */
+  overBudget(): Promise<boolean>;
 }
 
 /**
@@ -82,24 +85,52 @@ export async function runTurn(
     attempt: turn.attempt,
     continuations: turn.continuations,
   };
-  const loop = runLoop(state, loopPorts(ports.settings, meta, system, tools), signal);
-  let step = await loop.next();
-  while (!step.done) {
-    const value = step.value;
-    if (value.type === "preview") {
-      ports.preview(preview.frames(value.event));
-    } else {
-      const notes = value.type === "call_finished" ? value.result.notes : [];
-      const receipts = (await memory?.receiptsOf(notes)) ?? [];
-      ports.commit(() => recordStep(recording(receipts), value));
-      if (value.type === "request_started") preview = createPreview();
-      rememberNotes(seen, notes);
-      wrote ||= receipts.length > 0;
+  const recall = turnRecall(
+    ports,
+    turn,
+    meta,
+    memory,
+    { messages: state.messages, seen, question: textOf(turn) },
+    signal,
+  );
+  const hooks = recall ? { joining: recall.joining } : {};
+  const loop = runLoop(state, { ...loopPorts(ports.settings, meta, system, tools), hooks }, signal);
+  try {
+    let step = await loop.next();
+    while (!step.done) {
+      const value = step.value;
+      if (value.type === "preview") {
+        ports.preview(preview.frames(value.event));
+      } else {
+        const notes = value.type === "call_finished" ? value.result.notes : [];
+        const receipts = (await memory?.receiptsOf(notes)) ?? [];
+        ports.commit(() => {
+          recordStep(recording(receipts), value);
+          if (value.type === "joined") recall?.joined(value.message);
+        });
+        if (value.type === "request_started") {
+          preview = createPreview();
+          recall?.begin();
+        }
+        rememberNotes(seen, notes);
+        wrote ||= receipts.length > 0;
+      }
+      step = await loop.next();
     }
-    step = await loop.next();
+    recall?.end(step.value.reason === "wait");
+    await tidy();
+    return step.value;
+  } finally {
+    recall?.end(true);
   }
-  await tidy();
-  return step.value;
+}
+
+/** What the user said, as one text. */
+function textOf(turn: Turn): string {
+  return messageContent
+    .parse(JSON.parse(turn.content))
+    .map(({ text }) => text)
+    .join("\n");
 }
 
 /** The index can be healed at the next session's start too: it never costs the turn. */
@@ -117,13 +148,11 @@ function loopPorts(
   meta: Meta,
   system: readonly string[],
   tools: ReturnType<typeof createFileTools>,
-): LoopPorts {
+): Omit<LoopPorts, "hooks"> {
   return {
-    model: createAnthropicModel({
-      apiKey: settings.ANTHROPIC_API_KEY ?? "",
-      baseUrl: settings.ANTHROPIC_BASE_URL,
-      idleMs: settings.MODEL_IDLE_MS,
-      answerBytes: limits.ANSWER_BYTES,
+    ...loopSurroundings(settings, {
+      iterations: limits.TURN_ITERATIONS,
+      attempts: limits.MODEL_ATTEMPTS,
     }),
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     request: {
@@ -134,82 +163,5 @@ function loopPorts(
       system,
       tools,
     },
-    hooks: {},
-    sleep,
-    random: Math.random,
-    limits: {
-      iterations: limits.TURN_ITERATIONS,
-      continuations: limits.CONTINUATIONS,
-      attempts: limits.MODEL_ATTEMPTS,
-      firstMs: limits.RETRY_FIRST_MS,
-      mostMs: limits.RETRY_MOST_MS,
-      inMemoryMs: limits.WAIT_IN_MEMORY_MS,
-      retryAfterMostMs: limits.RETRY_AFTER_MOST_MS,
-    },
   };
-}
-
-/** The system prompt: made at the session's first turn, the same bytes ever after. */
-async function promptOf(
-  ports: TurnPorts,
-  meta: Meta,
-  memory: TurnMemory | undefined,
-): Promise<string[]> {
-  const { sql } = ports;
-  const rows = sql.exec<{ body: string }>("SELECT body FROM prompt ORDER BY n").toArray();
-  if (rows.length > 0) return rows.map((row) => row.body);
-
-  const index = memory && (await readIndex(memory));
-  const blocks = systemPrompt({
-    system: meta.system,
-    workspace: workspacePath(meta.environmentId),
-    projectRoot: meta.projectRoot,
-    memory: memory && {
-      directory: memory.directory,
-      index: index?.unreadable ? null : index?.text,
-    },
-  });
-  // An index that cannot be read is looked for again at the next turn.
-  if (index?.unreadable) return blocks;
-  ports.commit(() => {
-    for (const [n, body] of blocks.entries()) {
-      sql.exec("INSERT INTO prompt (n, body) VALUES (?, ?)", n, body);
-    }
-    // The index in the prompt counts as read, unless it was cut.
-    const whole = index?.text !== undefined && cutIndex(index.text).cutBy === undefined;
-    if (index?.etag && whole) noteSeen(sql, [{ type: "seen", path: index.path, etag: index.etag }]);
-  });
-  return blocks;
-}
-
-interface IndexRead {
-  path: string;
-  text?: string;
-  etag?: string;
-  unreadable?: true;
-}
-
-async function readIndex(memory: TurnMemory): Promise<IndexRead> {
-  const path = `${memory.directory}/${INDEX_FILE}`;
-  try {
-    await memory.refresh();
-    const file = await memory.files.get(INDEX_FILE);
-    if (!file) return { path };
-    return { path, etag: file.etag, text: new TextDecoder().decode(file.bytes) };
-  } catch (error) {
-    log("session.index_unreadable", { error: errorName(error) });
-    return { path, unreadable: true };
-  }
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-    if (signal.aborted) done();
-  });
 }

@@ -1,0 +1,117 @@
+// By default nobody waits for a search: what it finds joins the turn at the end of an iteration, or
+// not at all, and never another turn.
+
+import { expect, test } from "vitest";
+import {
+  bucketOf,
+  newSession,
+  type SessionEvent,
+  say,
+  sentMessages,
+  serviceOfFile,
+  turn,
+  until,
+} from "./service.ts";
+
+const service = await serviceOfFile({ RECALL_FALLBACK: "none" });
+const client = await service.client();
+const bucket = await bucketOf(service);
+
+const MARK = "These memories were saved in earlier sessions";
+
+test("what was found while a tool ran is there for the next iteration", async () => {
+  const id = await sessionWithTea("joins");
+  service.model.enqueue({
+    text: "I look.",
+    tools: [{ name: "Glob", input: { pattern: "**/*" } }],
+    chunkDelayMs: 60,
+    match: { session: id, purpose: "main" },
+  });
+  const events = await turn(client, id, "Which green tea do I drink?");
+  const [first, second] = sentMessages(service.model, id);
+  expect(JSON.stringify(first)).not.toContain(MARK);
+  expect(JSON.stringify(second?.at(-1))).toContain(MARK);
+  expect(JSON.stringify(second).indexOf("tool_result")).toBeLessThan(
+    JSON.stringify(second).indexOf(MARK),
+  );
+  expect(recalledIn(events)).toMatchObject([{ selected: [{ path: "tea.md" }], source: "model" }]);
+});
+
+test("a late result is given up with its turn and never used for another question", async () => {
+  const id = await sessionWithTea("late");
+  service.model.enqueue({
+    text: `${" ".repeat(200)}{"selected_memories":["tea.md"]}`,
+    chunkDelayMs: 400,
+    match: { session: id, purpose: "recall" },
+  });
+  // Long enough for the search to be asked for, too short for its answer.
+  service.model.enqueue({
+    text: "I do not know that at all.",
+    chunkDelayMs: 60,
+    match: { session: id, purpose: "main" },
+  });
+  const events = await turn(client, id, "Which green tea do I drink?");
+  expect(recalledIn(events)).toMatchObject([
+    { selected: [], source: "none", fallback: "turn_ended" },
+  ]);
+  service.model.enqueue({
+    text: '{"selected_memories":[]}',
+    match: { session: id, purpose: "recall" },
+  });
+  await turn(client, id, "List files");
+  for (const messages of sentMessages(service.model, id)) {
+    expect(JSON.stringify(messages)).not.toContain(MARK);
+  }
+});
+
+test("without the fallback a selector that fails means that nothing is recalled", async () => {
+  const id = await sessionWithTea("none");
+  service.model.enqueue({
+    fault: { type: "status", status: 529 },
+    match: { session: id, purpose: "recall" },
+  });
+  service.model.enqueue({
+    text: "I look.",
+    tools: [{ name: "Glob", input: { pattern: "**/*" } }],
+    chunkDelayMs: 60,
+    match: { session: id, purpose: "main" },
+  });
+  const events = await turn(client, id, "Which green tea do I drink?");
+  expect(recalledIn(events)).toMatchObject([
+    { offered: 1, selected: [], source: "none", fallback: "overloaded" },
+  ]);
+});
+
+test("messages that wait each have a search of their own", async () => {
+  const id = await sessionWithTea("queued");
+  service.model.enqueue({
+    text: '{"selected_memories":[]}',
+    match: { session: id, purpose: "recall" },
+    times: 3,
+  });
+  await client.beta.sessions.events.send(id, {
+    events: [say("List files"), say("Search for green"), say("List all files")],
+  });
+  await until("all are answered", async () => {
+    const session = await client.beta.sessions.retrieve(id);
+    return session.status === "idle";
+  });
+  const asked = service.model.requests.filter(
+    ({ session, purpose }) => session === id && purpose === "recall",
+  );
+  expect(asked).toHaveLength(3);
+});
+
+async function sessionWithTea(workspace: string): Promise<string> {
+  const before: { auto_memory?: { directory?: string } } = await client.beta.sessions.retrieve(
+    await newSession(client, workspace),
+  );
+  const text =
+    "---\nname: Tea\ndescription: the user drinks green tea\ntype: user\n---\n\nGreen tea, always.\n";
+  await bucket.put(`t/acme/u/ann${before.auto_memory?.directory}/tea.md`, text);
+  return newSession(client, workspace);
+}
+
+function recalledIn(events: readonly SessionEvent[]) {
+  return events.filter((event) => (event.type as string) === "memory.recalled");
+}

@@ -1,0 +1,141 @@
+// What a session does while nobody waits: it tells the queue what is due, runs its extraction, and
+// reports its tokens. Each may be cut off anywhere; what is due is on disk and is told again.
+
+import { accountStub } from "../../src/platform/account-rpc.ts";
+import { overBudget, utcDay } from "../../src/platform/budget.ts";
+import { errorName, log } from "../../src/platform/log.ts";
+import { memdirStub } from "../../src/platform/memdir-rpc.ts";
+import { sendWork } from "../../src/platform/queue.ts";
+import { RESEND_FIRST_MS } from "../../src/shared/limits.ts";
+import type { AgentEnv } from "../env.ts";
+import type { ExtractPorts, ExtractReply } from "./extract.ts";
+import { extract } from "./extract.ts";
+import { changeExtraction, noteSent, readExtraction } from "./extraction-state.ts";
+import { readMeta } from "./meta.ts";
+import { markReported, unreportedUsage } from "./usage.ts";
+
+export interface BackgroundPorts extends ExtractPorts {
+  env: AgentEnv;
+  /** Keeps the object alive for work that nobody waits for. */
+  waitUntil(work: Promise<unknown>): void;
+}
+
+export interface Background {
+  /** Sends to the queue what is due to be sent; never waits. */
+  tell(): void;
+  /** When something is to be told, in milliseconds. */
+  tellAt(): number | undefined;
+  /** Runs what is due; while one runs, another call only learns that it does. */
+  run(final: boolean): Promise<ExtractReply>;
+  /** Works off what is due, at most until then; what is left is stopped. */
+  drain(until: number): Promise<void>;
+  /** Tells the account of the tokens that it does not know of; never throws. */
+  report(): Promise<void>;
+  overBudget(): Promise<boolean>;
+}
+
+/** How long an aborted run may take to stop, in milliseconds. */
+const STOP_MS = 2_000;
+/** Pause between two looks at a memory that is somebody else's, in milliseconds. */
+const LOOK_MS = 250;
+
+export function createBackground(ports: BackgroundPorts): Background {
+  const { sql, env } = ports;
+  let running: { stop: AbortController; done: Promise<ExtractReply> } | undefined;
+
+  const start = (final: boolean) => {
+    const stop = new AbortController();
+    const done = extract(ports, final, stop.signal).finally(() => {
+      running = undefined;
+    });
+    running = { stop, done };
+    ports.waitUntil(done.catch(() => {}));
+    return done;
+  };
+
+  const background: Background = {
+    tell() {
+      const at = background.tellAt();
+      if (at === undefined || at > ports.now() || running) return;
+      const { memory, tenant, user, id } = readMeta(sql);
+      if (!memory.enabled) return;
+      const { requested } = readExtraction(sql);
+      ports.commit(() => noteSent(sql, ports.now()));
+      const work = { kind: "extract" as const, tenant, user, session: id, store: memory.storeId };
+      const sent = sendWork(env.WORK, { ...work, upTo: requested });
+      ports.waitUntil(
+        sent.catch((error: unknown) => log("extraction.not_sent", { error: errorName(error) })),
+      );
+    },
+    tellAt: () => readExtraction(sql).resendAt ?? undefined,
+    async run(final) {
+      if (running) return { status: "waiting" };
+      const { requested, cursor } = readExtraction(sql);
+      if (!final && requested <= cursor) return { status: "none" };
+      if (!final && (await background.overBudget())) {
+        ports.commit(() => changeExtraction(sql, { resendAt: ports.now() + RESEND_FIRST_MS * 40 }));
+        return { status: "none" };
+      }
+      return running ? { status: "waiting" } : start(final);
+    },
+    async drain(until) {
+      const { memory } = readMeta(sql);
+      if (!memory.enabled || ports.settings.EXTRACTION_EVERY_TURNS === 0) return;
+      if (await background.overBudget()) return;
+      while (ports.now() < until) {
+        const work = running?.done ?? start(true);
+        const reply = await Promise.race([work.catch(() => undefined), pause(until - ports.now())]);
+        if (!reply || reply.status === "none") break;
+        if ("next" in reply && reply.next !== null) await handOn(reply.next);
+        const ms = reply.status === "retry" ? reply.afterMs : LOOK_MS;
+        if (reply.status !== "done") await pause(Math.min(ms, until - ports.now()));
+      }
+      if (!running) return;
+      running.stop.abort();
+      // What a run that is cut off still writes is refused from here on.
+      const { lease } = readExtraction(sql);
+      const stub = memdirStub(env, readMeta(sql), memory.storeId);
+      if (lease !== null) await stub.release("extraction", lease);
+      await Promise.race([running.done.catch(() => {}), pause(STOP_MS)]);
+    },
+    async report() {
+      const rows = unreportedUsage(sql);
+      if (rows.length === 0) return;
+      try {
+        const meta = readMeta(sql);
+        await accountStub(env, meta).reportUsage(meta.id, rows);
+        ports.commit(() => markReported(sql, rows));
+      } catch (error) {
+        log("session.usage_not_reported", { error: errorName(error) });
+      }
+    },
+    async overBudget() {
+      const budget = ports.settings.DAILY_TOKEN_BUDGET;
+      if (budget === undefined) return false;
+      try {
+        await background.report();
+        const used = await accountStub(env, readMeta(sql)).tokensOn(utcDay(ports.now()));
+        return overBudget(used, budget);
+      } catch (error) {
+        // Who cannot be asked does not stop the conversation, nor what belongs to it.
+        log("session.budget_unknown", { error: errorName(error) });
+        return false;
+      }
+    },
+  };
+
+  async function handOn(session: string): Promise<void> {
+    const { tenant, user, memory } = readMeta(sql);
+    if (!memory.enabled) return;
+    const work = { kind: "extract" as const, tenant, user, session, store: memory.storeId };
+    await sendWork(env.WORK, work).catch((error: unknown) =>
+      log("extraction.not_sent", { error: errorName(error) }),
+    );
+  }
+
+  return background;
+}
+
+function pause(ms: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), Math.max(0, ms)));
+}

@@ -1,0 +1,148 @@
+// How far a session's extraction has come: the cursor, the marks of the turns behind it, and the work
+// that is due. It is on disk with the end of the turn that asks for it, so nothing depends on a queue
+// message arriving, or arriving once.
+
+import * as z from "zod";
+import type { MarkedTurn, NextBatch } from "../../src/shared/extraction/batch.ts";
+import { markOf, nextBatch } from "../../src/shared/extraction/batch.ts";
+import { RESEND_FIRST_MS, RESEND_MOST_MS } from "../../src/shared/limits.ts";
+import type { LoopOutcome } from "../../src/shared/query/steps.ts";
+
+const schema = z.object({
+  /** Turns up to this number are settled. It only grows. */
+  cursor: z.number(),
+  /** Turns up to this number are to be looked at; at or before the cursor nothing is due. */
+  requested: z.number(),
+  /** How often the queue was told since the last progress, and when it is told again. */
+  sends: z.number(),
+  resendAt: z.number().nullable(),
+  /** Failed runs of the batch that is due. */
+  failures: z.number(),
+  /** A lease that a run holds, or that a crash left behind. */
+  lease: z.number().nullable(),
+});
+
+export type ExtractionState = z.infer<typeof schema>;
+
+const NONE: ExtractionState = {
+  cursor: 0,
+  requested: 0,
+  sends: 0,
+  resendAt: null,
+  failures: 0,
+  lease: null,
+};
+
+export function readExtraction(sql: SqlStorage): ExtractionState {
+  const [row] = sql.exec<{ body: string }>("SELECT body FROM extraction").toArray();
+  return row ? schema.parse(JSON.parse(row.body)) : NONE;
+}
+
+export function changeExtraction(
+  sql: SqlStorage,
+  change: Partial<ExtractionState>,
+): ExtractionState {
+  const state = { ...readExtraction(sql), ...change };
+  sql.exec("INSERT OR REPLACE INTO extraction (id, body) VALUES (1, ?)", JSON.stringify(state));
+  return state;
+}
+
+/** The main agent changed its memory in this turn. Within the transaction that records the change. */
+export function markWrote(sql: SqlStorage, turn: number): void {
+  sql.exec(
+    "INSERT INTO turn_marks (turn, wrote) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE SET wrote = 1",
+    turn,
+  );
+}
+
+export interface BackgroundRules {
+  /** An extraction after every so many turns that could have one; 0 turns it off. */
+  everyTurns: number;
+  /** The day's tokens are used up: what is due stays due. */
+  overBudget: boolean;
+}
+
+/**
+ * Takes in that a turn has ended: marks it, moves the cursor over what needs nobody, and asks for an
+ * extraction where one is due. Gives the reason why none follows, for people, where there is one to
+ * tell. Within the transaction that ends the turn.
+ */
+export function endTurnMark(
+  sql: SqlStorage,
+  turn: number,
+  outcome: LoopOutcome | undefined,
+  rules: BackgroundRules,
+  now: number,
+): "already_written" | "budget" | undefined {
+  if (rules.everyTurns === 0) return undefined;
+  const [row] = sql
+    .exec<{ wrote: number }>("SELECT wrote FROM turn_marks WHERE turn = ?", turn)
+    .toArray();
+  const mark = markOf(outcome, row?.wrote === 1);
+  sql.exec(
+    "INSERT INTO turn_marks (turn, mark) VALUES (?, ?) ON CONFLICT (turn) DO UPDATE SET mark = excluded.mark",
+    turn,
+    mark,
+  );
+  settle(sql);
+  if (mark === "written") return "already_written";
+  if (mark === "open") return undefined;
+  if (rules.overBudget) return "budget";
+  if (dueTurns(sql) >= rules.everyTurns) requestExtraction(sql, turn, now);
+  return undefined;
+}
+
+/** Asks for an extraction of all turns up to this one; a newer request takes the older one's place. */
+export function requestExtraction(sql: SqlStorage, upTo: number, now: number): void {
+  const { requested } = readExtraction(sql);
+  if (upTo > requested) changeExtraction(sql, { requested: upTo, sends: 0, resendAt: now });
+}
+
+/** The queue was told: when to tell it again if nothing comes of it. */
+export function noteSent(sql: SqlStorage, now: number): void {
+  const { sends } = readExtraction(sql);
+  const pause = Math.min(RESEND_FIRST_MS * 2 ** sends, RESEND_MOST_MS);
+  changeExtraction(sql, { sends: sends + 1, resendAt: now + pause });
+}
+
+/** What is to be looked at next, if something is due. `final`: no turn will follow. */
+export function dueBatch(sql: SqlStorage, final: boolean): NextBatch["batch"] {
+  return nextBatch(marksBehind(sql), { final }).batch;
+}
+
+/**
+ * Settles the turns up to this one, and those behind it that need nobody. Where that was all, nothing
+ * is due any more. Within the transaction that records what came of them.
+ */
+export function settleUpTo(sql: SqlStorage, last: number, now: number): void {
+  const { cursor } = readExtraction(sql);
+  changeExtraction(sql, { cursor: Math.max(cursor, last), failures: 0, sends: 0 });
+  settle(sql);
+  const state = readExtraction(sql);
+  const more = state.requested > state.cursor && dueBatch(sql, false) !== undefined;
+  changeExtraction(sql, { resendAt: more ? now : null });
+}
+
+function settle(sql: SqlStorage): void {
+  const { settled } = nextBatch(marksBehind(sql));
+  if (settled !== undefined) changeExtraction(sql, { cursor: settled });
+}
+
+function dueTurns(sql: SqlStorage): number {
+  return marksBehind(sql).filter(({ mark }) => mark === "due").length;
+}
+
+/** The ended turns behind the cursor, in order. */
+function marksBehind(sql: SqlStorage): MarkedTurn[] {
+  const { cursor } = readExtraction(sql);
+  const rows = sql.exec<{ turn: number; mark: string; messages: number }>(
+    `SELECT turn, mark, (SELECT count(*) FROM messages WHERE messages.turn = turn_marks.turn) AS messages
+     FROM turn_marks WHERE turn > ? AND mark IS NOT NULL ORDER BY turn`,
+    cursor,
+  );
+  return [...rows].map(({ turn, mark, messages }) => ({
+    n: turn,
+    mark: mark === "due" || mark === "written" ? mark : "open",
+    messages,
+  }));
+}

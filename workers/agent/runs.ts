@@ -1,0 +1,268 @@
+// The runs of forks, on disk: a run that died goes on from its last step, so that what it has done is
+// not done again. Its messages go when it ends; its log stays, for people.
+
+import * as z from "zod";
+import type { Receipt } from "../../src/platform/memdir-rpc.ts";
+import type { ForkState } from "../../src/shared/fork/forked-agent.ts";
+import { FORK_LOG_CALLS } from "../../src/shared/limits.ts";
+import type { Message, ToolUseBlock } from "../../src/shared/query/messages.ts";
+import type { CallState, LoopStep } from "../../src/shared/query/steps.ts";
+import type { ToolResult } from "../../src/shared/query/tool.ts";
+import { cutCharacters } from "../../src/shared/text.ts";
+import { callState } from "./calls.ts";
+import { refuseLarge } from "./events.ts";
+import { parseMessage } from "./transcript.ts";
+
+const receipt = z.object({
+  path: z.string(),
+  operation: z.enum(["created", "modified", "deleted"]),
+  memoryId: z.string(),
+  versionId: z.string(),
+  n: z.number(),
+});
+const logSchema = z.object({
+  calls: z.array(
+    z.object({
+      tool: z.string(),
+      path: z.string().optional(),
+      /** Why it was refused or failed. */
+      error: z.string().optional(),
+    }),
+  ),
+  saved: z.array(receipt),
+});
+export type RunLog = z.infer<typeof logSchema>;
+
+export interface Run extends ForkState {
+  n: number;
+  firstTurn: number;
+  lastTurn: number;
+  log: RunLog;
+  outcome: string | undefined;
+  startedAt: number;
+  endedAt: number | undefined;
+}
+
+type Row = {
+  n: number;
+  purpose: string;
+  first_turn: number;
+  last_turn: number;
+  iteration: number;
+  attempt: number;
+  continuations: number;
+  pending: string;
+  log: string;
+  outcome: string | null;
+  started_at: number;
+  ended_at: number | null;
+};
+
+/** A reason in the log, in characters. */
+const ERROR_CHARACTERS = 400;
+
+/** Begins a run with its first messages. */
+export function beginRun(
+  sql: SqlStorage,
+  purpose: string,
+  turns: { first: number; last: number },
+  state: ForkState,
+  now: number,
+): Run {
+  const { n } = sql
+    .exec<{ n: number }>(
+      "INSERT INTO runs (purpose, first_turn, last_turn, log, started_at) VALUES (?, ?, ?, ?, ?) RETURNING n",
+      purpose,
+      turns.first,
+      turns.last,
+      JSON.stringify({ calls: [], saved: [] }),
+      now,
+    )
+    .one();
+  for (const message of state.messages) addMessage(sql, n, message);
+  return runOf(sql, sql.exec<Row>("SELECT * FROM runs WHERE n = ?", n).one());
+}
+
+/** The run of a purpose that has not ended. */
+export function unfinishedRun(sql: SqlStorage, purpose: string): Run | undefined {
+  const [row] = sql
+    .exec<Row>(
+      "SELECT * FROM runs WHERE purpose = ? AND ended_at IS NULL ORDER BY n DESC LIMIT 1",
+      purpose,
+    )
+    .toArray();
+  return row && runOf(sql, row);
+}
+
+/** Runs of a purpose, newest first, behind a number. */
+export function listRuns(
+  sql: SqlStorage,
+  purpose: string,
+  query: { before?: number | undefined; limit: number },
+): Run[] {
+  return sql
+    .exec<Row>(
+      "SELECT * FROM runs WHERE purpose = ? AND n < ? ORDER BY n DESC LIMIT ?",
+      purpose,
+      query.before ?? Number.MAX_SAFE_INTEGER,
+      query.limit,
+    )
+    .toArray()
+    .map((row) => runOf(sql, row));
+}
+
+/** Writes one step of a run. Within a transaction. */
+export function recordRunStep(
+  sql: SqlStorage,
+  n: number,
+  step: LoopStep,
+  receipts: readonly Receipt[],
+): void {
+  switch (step.type) {
+    case "answered":
+      if (step.message) addMessage(sql, n, step.message);
+      if (step.continuation) addMessage(sql, n, step.continuation);
+      setPending(sql, n, step.calls);
+      sql.exec(
+        `UPDATE runs SET iteration = iteration + 1, attempt = 0, continuations = continuations + ?
+         WHERE n = ?`,
+        step.continuation ? 1 : 0,
+        n,
+      );
+      return;
+    case "request_failed":
+      sql.exec("UPDATE runs SET attempt = ? WHERE n = ?", step.attempt, n);
+      return;
+    case "call_planned":
+      changeCall(sql, n, step.callId, { plan: step.plan });
+      return;
+    case "call_finished": {
+      const call = changeCall(sql, n, step.callId, { result: step.result });
+      if (call) addToLog(sql, n, call, step.result, receipts);
+      return;
+    }
+    case "results":
+      addMessage(sql, n, step.message);
+      setPending(sql, n, []);
+      return;
+    case "joined":
+      addMessage(sql, n, step.message);
+      return;
+    case "request_started":
+    case "preview":
+    case "interrupted":
+      return;
+  }
+}
+
+/** Adds changes that no call of the fork made itself to its log. */
+export function addSaved(sql: SqlStorage, n: number, receipts: readonly Receipt[]): void {
+  const log = readLog(sql, n);
+  writeLog(sql, n, { ...log, saved: [...log.saved, ...receipts] });
+}
+
+/** Ends a run, in words that people read. */
+export function endRun(sql: SqlStorage, n: number, outcome: string, now: number): void {
+  sql.exec(
+    "UPDATE runs SET outcome = ?, ended_at = ?, pending = '[]' WHERE n = ?",
+    outcome,
+    now,
+    n,
+  );
+  sql.exec("DELETE FROM run_messages WHERE run = ?", n);
+}
+
+/** A failed model call was given up: the next time starts with all its tries. */
+export function resetAttempts(sql: SqlStorage, n: number): void {
+  sql.exec("UPDATE runs SET attempt = 0 WHERE n = ?", n);
+}
+
+function addMessage(sql: SqlStorage, run: number, message: Message): void {
+  const body = JSON.stringify(message);
+  refuseLarge(body, "A message of a background run");
+  sql.exec("INSERT INTO run_messages (run, body) VALUES (?, ?)", run, body);
+}
+
+function setPending(sql: SqlStorage, n: number, pending: readonly CallState[]): void {
+  const body = JSON.stringify(pending);
+  refuseLarge(body, "The calls of a background run");
+  sql.exec("UPDATE runs SET pending = ? WHERE n = ?", body, n);
+}
+
+function changeCall(
+  sql: SqlStorage,
+  n: number,
+  id: string,
+  change: Partial<CallState>,
+): ToolUseBlock | undefined {
+  const pending = pendingOf(
+    sql.exec<{ pending: string }>("SELECT pending FROM runs WHERE n = ?", n).one().pending,
+  );
+  setPending(
+    sql,
+    n,
+    pending.map((state) => (state.call.id === id ? { ...state, ...change } : state)),
+  );
+  return pending.find((state) => state.call.id === id)?.call;
+}
+
+function addToLog(
+  sql: SqlStorage,
+  n: number,
+  call: ToolUseBlock,
+  result: ToolResult,
+  receipts: readonly Receipt[],
+): void {
+  const log = readLog(sql, n);
+  const path = call.input.file_path ?? call.input.path;
+  const entry = {
+    tool: call.name.slice(0, 64),
+    ...(typeof path === "string" ? { path: cutCharacters(path, ERROR_CHARACTERS) } : {}),
+    ...(result.isError ? { error: cutCharacters(result.content, ERROR_CHARACTERS) } : {}),
+  };
+  writeLog(sql, n, {
+    calls: [...log.calls, entry].slice(0, FORK_LOG_CALLS),
+    saved: [...log.saved, ...receipts],
+  });
+}
+
+function readLog(sql: SqlStorage, n: number): RunLog {
+  const { log } = sql.exec<{ log: string }>("SELECT log FROM runs WHERE n = ?", n).one();
+  return logSchema.parse(JSON.parse(log));
+}
+
+function writeLog(sql: SqlStorage, n: number, log: RunLog): void {
+  sql.exec("UPDATE runs SET log = ? WHERE n = ?", JSON.stringify(log), n);
+}
+
+function pendingOf(text: string): CallState[] {
+  return z
+    .array(callState)
+    .parse(JSON.parse(text))
+    .map(({ call, malformed, plan, result }) => ({
+      call,
+      ...(malformed === undefined ? {} : { malformed }),
+      ...(plan === undefined ? {} : { plan }),
+      ...(result === undefined ? {} : { result }),
+    }));
+}
+
+function runOf(sql: SqlStorage, row: Row): Run {
+  const messages = sql
+    .exec<{ body: string }>("SELECT body FROM run_messages WHERE run = ? ORDER BY n", row.n)
+    .toArray();
+  return {
+    n: row.n,
+    firstTurn: row.first_turn,
+    lastTurn: row.last_turn,
+    messages: messages.flatMap(({ body }) => parseMessage(body) ?? []),
+    pending: pendingOf(row.pending),
+    iteration: row.iteration,
+    attempt: row.attempt,
+    continuations: row.continuations,
+    log: logSchema.parse(JSON.parse(row.log)),
+    outcome: row.outcome ?? undefined,
+    startedAt: row.started_at,
+    endedAt: row.ended_at ?? undefined,
+  };
+}

@@ -85,6 +85,9 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd, roots }
       case "memory-saved":
         addSaved(event.turnId, event.memories);
         return;
+      case "memory-recalled":
+        addNote(`Recalled ${event.paths.join(", ")}`, { "data-testid": "memory-recalled" });
+        return;
       case "other":
         addNote([WORDS[event.type] ?? event.type, event.detail].filter(Boolean).join(": "));
         return;

@@ -17,6 +17,7 @@ export type SessionEvent = { id: string; seq: number; turnId: string } & (
   | { kind: "error"; message: string; retry: string }
   | { kind: "request-end"; usage: Usage }
   | { kind: "memory-saved"; storeId: string; memories: SavedMemory[] }
+  | { kind: "memory-recalled"; paths: string[] }
   | { kind: "deleted" }
   | { kind: "silent" }
   | { kind: "other"; type: string; detail: string }
@@ -78,12 +79,19 @@ export function parseEvent(value: unknown, streamId = ""): SessionEvent {
       const memories = asList(body.memories).map(readSaved);
       return { ...base, kind: "memory-saved", storeId: asText(body.store_id), memories };
     }
+    case "memory.recalled": {
+      const paths = asList(body.selected).map((memory) => asText(asObject(memory).path));
+      return paths.length === 0
+        ? { ...base, kind: "silent" }
+        : { ...base, kind: "memory-recalled", paths };
+    }
     case "agent.thinking": {
       const detail = readBlocks(body.content).join("\n").trim();
       return detail === "" ? { ...base, kind: "silent" } : { ...base, kind: "other", type, detail };
     }
     case "session.deleted":
       return { ...base, kind: "deleted" };
+    case "memory.skipped":
     case "span.model_request_start":
     case "session.usage":
       return { ...base, kind: "silent" };

@@ -50,7 +50,11 @@ test("a stream that is cut at any event is resumed behind it, by number and by i
 
 test("a stream that is cut while the turn runs misses and repeats nothing", async () => {
   const id = await newSession(client);
-  service.model.enqueue({ text: "word ".repeat(60), chunkDelayMs: 5, match: { session: id } });
+  service.model.enqueue({
+    text: "word ".repeat(60),
+    chunkDelayMs: 5,
+    match: { session: id, purpose: "main" },
+  });
   await client.beta.sessions.events.send(id, { events: [say("talk to me")] });
   const seen: SessionEvent[] = [];
   let cursor = 0;
@@ -134,7 +138,11 @@ test("sessions are listed newest first, paged without gap or repeat, and deleted
 test("deleting a session ends its streams with session.deleted, and a running turn is awaited", async () => {
   const id = await newSession(client);
   const stream = await client.beta.sessions.events.stream(id);
-  service.model.enqueue({ text: "slow ".repeat(20), chunkDelayMs: 20, match: { session: id } });
+  service.model.enqueue({
+    text: "slow ".repeat(20),
+    chunkDelayMs: 20,
+    match: { session: id, purpose: "main" },
+  });
   await client.beta.sessions.events.send(id, { events: [say("one"), say("two")] });
   const deletion = client.beta.sessions.delete(id);
   const types: string[] = [];

@@ -2,6 +2,7 @@
 // and nothing that is said can make it do more.
 
 import { expect, test } from "vitest";
+import { autoMemory, filesBelow, memoryPrefixOf, pointersIn } from "./memory-fixture.ts";
 import {
   bucketOf,
   newSession,
@@ -35,15 +36,14 @@ test("what the user said in passing is saved behind the turn, with its line and 
   expect(saved).toMatchObject({ type: "memory.saved", by: "extraction", turn_id: turnOf(events) });
   const [run] = await runsOf(id);
   expect(run).toMatchObject({ outcome: "end_turn", last_turn_id: turnOf(events) });
-  const files = await filesOf("passing");
+  const files = await filesOf(id);
   const topic = [...files.keys()].find((name) => name !== "MEMORY.md") ?? "";
   expect(files.get(topic)).toContain("short answers");
   expect(files.get("MEMORY.md")).toContain(`(${topic})`);
   expect(files.size).toBe(2);
 
   const version = run?.saved[0]?.memory_version_id ?? "";
-  const session: { auto_memory?: { store_id?: string } } = await client.beta.sessions.retrieve(id);
-  const store = session.auto_memory?.store_id ?? "";
+  const { store_id: store } = await autoMemory(client, id);
   const kept = await client.beta.memoryStores.memoryVersions.retrieve(version, {
     memory_store_id: store,
   });
@@ -89,7 +89,10 @@ test("EXT-04: a denied write and a write elsewhere do not stand in the extractio
   for (const [input, expected] of [
     [{ file_path: "/memory/projects/other/memory/a.md", content: "x" }, "nothing_new"],
     [{ file_path: "/workspace/denied/src/x.ts", content: "const x = 1;\n" }, "nothing_new"],
-    [{ file_path: `${await directoryOf(id)}/notes.md`, content: "x" }, "already_written"],
+    [
+      { file_path: `${(await autoMemory(client, id)).directory}/notes.md`, content: "x" },
+      "already_written",
+    ],
   ] as const) {
     service.model.enqueue({
       tools: [{ name: "Write", input }],
@@ -143,12 +146,12 @@ test("EXT-07, QUEUE-05: doubled, late, early and foreign messages change nothing
   expect(requestsOf(id, "extraction").length).toBe(
     runs.reduce((sum, run) => sum + run.iterations, 0),
   );
-  expect(linesOf(await filesOf("doubled"))).toHaveLength(2);
+  expect(pointersIn(await filesOf(id))).toHaveLength(2);
 });
 
 test("a fork that is told to do more is refused each time, and its log says why", async () => {
   const id = await newSession(client, "hostile");
-  const directory = await directoryOf(id);
+  const directory = (await autoMemory(client, id)).directory;
   const write = (
     file_path: string,
     content = "---\nname: a\ndescription: b\ntype: user\n---\nx",
@@ -177,7 +180,7 @@ test("a fork that is told to do more is refused each time, and its log says why"
   const [run] = await runsOf(id);
   expect(run?.calls).toHaveLength(8);
   for (const call of run?.calls ?? []) expect(call.error, JSON.stringify(call)).toMatch(/\w{4,}/);
-  expect(await filesOf("hostile")).toEqual(new Map());
+  expect(await filesOf(id)).toEqual(new Map());
   const workspace = await bucket.list({ prefix: "t/acme/u/ann/w/hostile/" });
   expect(workspace.objects).toEqual([]);
 });
@@ -191,7 +194,7 @@ test("QUEUE-02: an overloaded model is asked again later; nothing is lost or dou
   });
   await turn(client, id, "I am a nurse.");
   expect((await outcomes(id, 1)).map(reasonOf)).toEqual(["saved"]);
-  expect(linesOf(await filesOf("overloaded"))).toHaveLength(1);
+  expect(pointersIn(await filesOf(id))).toHaveLength(1);
 });
 
 test("EXT-08: a session that ends has its last turn extracted before the answer", async () => {
@@ -203,7 +206,7 @@ test("EXT-08: a session that ends has its last turn extracted before the answer"
       {
         name: "Write",
         input: {
-          file_path: `${await directoryOf(id)}/city.md`,
+          file_path: `${(await autoMemory(client, id)).directory}/city.md`,
           content:
             "---\nname: City\ndescription: lives in Turku\ntype: user\n---\n\nLives in Turku.\n",
         },
@@ -212,8 +215,9 @@ test("EXT-08: a session that ends has its last turn extracted before the answer"
     match: { session: id, purpose: "extraction" },
   });
   await turn(client, id, "I live in Turku.");
+  const prefix = await memoryPrefixOf(client, id);
   await client.beta.sessions.delete(id);
-  const files = await filesOf("ends");
+  const files = await filesBelow(bucket, prefix);
   expect(files.get("city.md")).toContain("Turku");
   expect(files.get("MEMORY.md")).toContain("(city.md)");
 });
@@ -253,8 +257,8 @@ test("fifty sessions of one project that end at once are all extracted, one at a
     purpose === "extraction" && sessions.includes(session) ? [session] : [],
   );
   expect(asked.filter((session, n) => session !== asked[n - 1])).toHaveLength(50);
-  const files = await filesOf("crowd");
-  expect(linesOf(files)).toHaveLength(50);
+  const files = await filesOf(sessions[0] ?? "");
+  expect(pointersIn(files)).toHaveLength(50);
   expect(files.size).toBe(51);
 });
 
@@ -300,27 +304,12 @@ function turnOf(events: readonly SessionEvent[]): string | undefined {
   return events.at(-1)?.turn_id;
 }
 
-async function directoryOf(id: string): Promise<string> {
-  const session: { auto_memory?: { directory?: string } } = await client.beta.sessions.retrieve(id);
-  return session.auto_memory?.directory ?? "";
-}
-
-async function filesOf(workspace: string): Promise<Map<string, string>> {
-  const prefix = `t/acme/u/ann/memory/projects/workspace-${workspace}-`;
-  const files = new Map<string, string>();
-  for (const { key } of (await bucket.list({ prefix })).objects) {
-    files.set(key.split("/").at(-1) ?? "", (await (await bucket.get(key))?.text()) ?? "");
-  }
-  return files;
-}
-
-function linesOf(files: Map<string, string>): string[] {
-  return (files.get("MEMORY.md") ?? "").split("\n").filter((line) => line.startsWith("- "));
+async function filesOf(id: string): Promise<Map<string, string>> {
+  return filesBelow(bucket, await memoryPrefixOf(client, id));
 }
 
 async function messageFor(id: string) {
-  const session: { auto_memory?: { store_id?: string } } = await client.beta.sessions.retrieve(id);
-  const store = session.auto_memory?.store_id ?? "";
+  const { store_id: store } = await autoMemory(client, id);
   return { kind: "extract", tenant: "acme", user: "ann", session: id, store };
 }
 

@@ -111,7 +111,8 @@ const FAULTS: Fault[] = [
 for (const fault of FAULTS) {
   test.concurrent(`${fault.name} is told, runs no tool on half its input, and the next message works`, async () => {
     const id = await newSession(client, "x");
-    for (const step of fault.steps) service.model.enqueue({ ...step, match: { session: id } });
+    for (const step of fault.steps)
+      service.model.enqueue({ ...step, match: { session: id, purpose: "main" } });
     const events = await turn(client, id, "do something");
     expect(errorsOf(events)).toEqual(fault.errors);
     const idle = events.at(-1);
@@ -135,7 +136,7 @@ test.concurrent("a model that stays overloaded ends the turn, and the next messa
   service.model.enqueue({
     fault: { type: "status", status: 529 },
     times: 5,
-    match: { session: id },
+    match: { session: id, purpose: "main" },
   });
   const events = await turn(client, id, "hello");
   expect(errorsOf(events).map(([, status]) => status)).toEqual([
@@ -154,7 +155,7 @@ test.concurrent("a long retry-after is waited for by alarm: the session says so 
   const id = await newSession(client);
   service.model.enqueue({
     fault: { type: "status", status: 429, retry_after: 6 },
-    match: { session: id },
+    match: { session: id, purpose: "main" },
   });
   const started = Date.now();
   const events = turn(client, id, "hello");

@@ -181,7 +181,7 @@ test("the agent's Write: no call reaches a file outside its directories", {
         name: "Write",
         input: { file_path: raw, content: "pwned" },
       })),
-      match: { session: id },
+      match: { session: id, purpose: "main" },
     });
     const results = (await turn(client, id, "write them")).filter(
       (event) => event.type === "agent.tool_result",

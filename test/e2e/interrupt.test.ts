@@ -21,7 +21,11 @@ const interrupt = (id: string) => client.beta.sessions.events.send(id, { events:
 
 test("an interrupt ends the running turn; the words so far and a mark stay in the history", async () => {
   const id = await newSession(client);
-  service.model.enqueue({ text: "word ".repeat(200), chunkDelayMs: 10, match: { session: id } });
+  service.model.enqueue({
+    text: "word ".repeat(200),
+    chunkDelayMs: 10,
+    match: { session: id, purpose: "main" },
+  });
   const stream = await client.beta.sessions.events.stream(id, { event_deltas: ["agent.message"] });
   await client.beta.sessions.events.send(id, { events: [say("talk")] });
   const events: SessionEvent[] = [];
@@ -107,9 +111,13 @@ test("whenever the stop comes in a turn with tools, the next request is valid an
         { name: "Glob", input: { pattern: "*.md" } },
         { name: "Edit", input: { file_path: path, old_string: "one", new_string: "two" } },
       ],
-      match: { session: id },
+      match: { session: id, purpose: "main" },
     });
-    service.model.enqueue({ text: "done ".repeat(50), chunkDelayMs: 5, match: { session: id } });
+    service.model.enqueue({
+      text: "done ".repeat(50),
+      chunkDelayMs: 5,
+      match: { session: id, purpose: "main" },
+    });
     const stream = await client.beta.sessions.events.stream(id);
     await client.beta.sessions.events.send(id, { events: [say("write")] });
     await new Promise((resolve) => setTimeout(resolve, wait));

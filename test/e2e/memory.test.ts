@@ -106,7 +106,7 @@ for (const path of [
     const id = await newSession(client, "fenced");
     service.model.enqueue({
       tools: [{ name: "Write", input: { file_path: path, content: "x" } }],
-      match: { session: id },
+      match: { session: id, purpose: "main" },
     });
     const events = await turn(client, id, "write it");
     expect(toolErrors(events)).toEqual([

@@ -76,7 +76,11 @@ test("a message that comes at any moment of another turn's end is answered witho
 
 test("a client that goes away loses nothing: the turn ends and can be read later", async () => {
   const id = await newSession(client);
-  service.model.enqueue({ text: "word ".repeat(40), chunkDelayMs: 10, match: { session: id } });
+  service.model.enqueue({
+    text: "word ".repeat(40),
+    chunkDelayMs: 10,
+    match: { session: id, purpose: "main" },
+  });
   const stream = await client.beta.sessions.events.stream(id, { event_deltas: ["agent.message"] });
   await client.beta.sessions.events.send(id, { events: [say("tell me a story")] });
   for await (const event of stream) if (event.type === "event_delta") break;

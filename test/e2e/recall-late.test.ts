@@ -2,6 +2,7 @@
 // not at all, and never another turn.
 
 import { expect, test } from "vitest";
+import { memoryPrefixOf, memoryText } from "./memory-fixture.ts";
 import {
   bucketOf,
   newSession,
@@ -103,12 +104,8 @@ test("messages that wait each have a search of their own", async () => {
 });
 
 async function sessionWithTea(workspace: string): Promise<string> {
-  const before: { auto_memory?: { directory?: string } } = await client.beta.sessions.retrieve(
-    await newSession(client, workspace),
-  );
-  const text =
-    "---\nname: Tea\ndescription: the user drinks green tea\ntype: user\n---\n\nGreen tea, always.\n";
-  await bucket.put(`t/acme/u/ann${before.auto_memory?.directory}/tea.md`, text);
+  const prefix = await memoryPrefixOf(client, await newSession(client, workspace));
+  await bucket.put(`${prefix}tea.md`, memoryText("Tea", "the user drinks green tea", "user"));
   return newSession(client, workspace);
 }
 

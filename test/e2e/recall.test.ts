@@ -3,6 +3,13 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import {
+  autoMemory,
+  filesBelow,
+  memoryPrefixOf,
+  memoryText,
+  pointersIn,
+} from "./memory-fixture.ts";
+import {
   answers,
   bucketOf,
   newSession,
@@ -51,7 +58,7 @@ test("twelve turns over three sessions: what is saved, indexed and recalled, whe
   );
   expect([...files.keys()].sort()).toEqual(["MEMORY.md", database, answersFile].sort());
   expect(
-    indexOf(files)
+    pointersIn(files)
       .map((line) => /\((.+?)\)/.exec(line)?.[1])
       .sort(),
   ).toEqual([database, answersFile].sort());
@@ -101,7 +108,7 @@ test("twelve turns over three sessions: what is saved, indexed and recalled, whe
   await extracted(third, 4);
   const end = await filesOf(workspace);
   expect(end.size).toBe(4);
-  expect(indexOf(end)).toHaveLength(3);
+  expect(pointersIn(end)).toHaveLength(3);
   console.log(
     `recalled: ${JSON.stringify(told.map(({ selected, dropped, source }) => ({ selected: selected.map(({ path }) => path), dropped, source })))}`,
   );
@@ -109,8 +116,8 @@ test("twelve turns over three sessions: what is saved, indexed and recalled, whe
 
 test("the explanation is an event and can be read later, with what was offered", async () => {
   const id = await sessionWith("explained", {
-    "tea.md": memory("Tea", "the user drinks green tea", "user"),
-    "build.md": memory("Build", "the build runs on Mondays", "project"),
+    "tea.md": memoryText("Tea", "the user drinks green tea", "user"),
+    "build.md": memoryText("Build", "the build runs on Mondays", "project"),
   });
   const events = await turn(client, id, "Which green tea do I drink?");
   const [event] = recalledIn(events);
@@ -140,7 +147,7 @@ test("the explanation is an event and can be read later, with what was offered",
 });
 
 test("one search a turn, however many iterations it has, and none for one word", async () => {
-  const id = await sessionWith("once", { "a.md": memory("A", "list of files", "reference") });
+  const id = await sessionWith("once", { "a.md": memoryText("A", "list of files", "reference") });
   await turn(client, id, "List files");
   expect(requestsOf(id, "recall")).toHaveLength(1);
   expect(requestsOf(id, "main").length).toBeGreaterThan(1);
@@ -151,8 +158,8 @@ test("one search a turn, however many iterations it has, and none for one word",
 
 test("REC-02: where the selector fails words choose, said so, one attempt a turn", async () => {
   const id = await sessionWith("degraded", {
-    "tea.md": memory("Tea", "the user drinks green tea", "user"),
-    "数据库.md": memory("数据库", "测试别 mock 数据库", "feedback"),
+    "tea.md": memoryText("Tea", "the user drinks green tea", "user"),
+    "数据库.md": memoryText("数据库", "测试别 mock 数据库", "feedback"),
   });
   service.model.enqueue({
     fault: { type: "status", status: 400, message: "model: not found" },
@@ -173,7 +180,7 @@ test("REC-02: where the selector fails words choose, said so, one attempt a turn
 
 test("REC-01: an answer that is no choice is none: words choose, and a name of nobody is dropped", async () => {
   const id = await sessionWith("unusable", {
-    "tea.md": memory("Tea", "the user drinks green tea", "user"),
+    "tea.md": memoryText("Tea", "the user drinks green tea", "user"),
   });
   const answer = (text: string) =>
     service.model.enqueue({ text, match: { session: id, purpose: "recall" } });
@@ -191,9 +198,9 @@ test("REC-01: an answer that is no choice is none: words choose, and a name of n
 
 test("what the model has read or written itself is not offered", async () => {
   const id = await sessionWith("known", {
-    "tea.md": memory("Tea", "the user drinks green tea", "user"),
+    "tea.md": memoryText("Tea", "the user drinks green tea", "user"),
   });
-  await turn(client, id, `Read ${await directoryOf(id)}/tea.md`);
+  await turn(client, id, `Read ${(await autoMemory(client, id)).directory}/tea.md`);
   const events = await turn(client, id, "Which green tea do I drink?");
   expect(recalledIn(events)).toMatchObject([
     { offered: 0, dropped: [{ path: "tea.md", reason: expect.stringMatching(/already_/) }] },
@@ -205,7 +212,7 @@ test("TRUST-02: what a memory names and is not there any more is marked before i
   const body =
     "auth lives in src/auth/login.ts, call validateToken(). See also /etc/passwd, ../../x and https://x.test/a.ts";
   const id = await sessionWith(workspace, {
-    "auth.md": memory("Auth", "where the login token is checked", "reference", body),
+    "auth.md": memoryText("Auth", "where the login token is checked", "reference", body),
   });
   const gone = await recalledText(id, "Where is the login token checked?");
   expect(gone).toMatch(/Could not confirm: .*src\/auth\/login\.ts/);
@@ -230,7 +237,7 @@ test("TRUST-02: what a memory names and is not there any more is marked before i
 
 test("an interrupt gives the search up with the turn", async () => {
   const id = await sessionWith("stopped", {
-    "tea.md": memory("Tea", "the user drinks green tea", "user"),
+    "tea.md": memoryText("Tea", "the user drinks green tea", "user"),
   });
   service.model.enqueue({
     text: " ".repeat(400),
@@ -252,14 +259,8 @@ async function sessionWith(workspace: string, files: Record<string, string>): Pr
   return newSession(client, workspace);
 }
 
-function memory(name: string, description: string, type: string, body = description): string {
-  return `---\nname: ${name}\ndescription: ${description}\ntype: ${type}\n---\n\n${body}\n`;
-}
-
 async function prefixOf(workspace: string): Promise<string> {
-  // The slug ends in a hash that only the service knows: one write through the agent's tools tells it.
-  const id = await newSession(client, workspace);
-  return `t/acme/u/ann${await directoryOf(id)}/`;
+  return memoryPrefixOf(client, await newSession(client, workspace));
 }
 
 async function put(workspace: string, name: string, text: string): Promise<void> {
@@ -276,16 +277,7 @@ async function file(workspace: string, path: string, text: string): Promise<void
 }
 
 async function filesOf(workspace: string): Promise<Map<string, string>> {
-  const prefix = await prefixOf(workspace);
-  const files = new Map<string, string>();
-  for (const { key } of (await bucket.list({ prefix })).objects) {
-    files.set(key.slice(prefix.length), (await (await bucket.get(key))?.text()) ?? "");
-  }
-  return files;
-}
-
-function indexOf(files: Map<string, string>): string[] {
-  return (files.get("MEMORY.md") ?? "").split("\n").filter((line) => line.startsWith("- "));
+  return filesBelow(bucket, await prefixOf(workspace));
 }
 
 function recalledIn(events: readonly SessionEvent[]): Recalled[] {
@@ -302,11 +294,6 @@ async function recalledText(id: string, question: string): Promise<string> {
 function textOf(message: Anthropic.MessageParam | undefined): string {
   if (!message || typeof message.content === "string") return message?.content ?? "";
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-}
-
-async function directoryOf(id: string): Promise<string> {
-  const session: { auto_memory?: { directory?: string } } = await client.beta.sessions.retrieve(id);
-  return session.auto_memory?.directory ?? "";
 }
 
 function requestsOf(id: string, purpose: string) {

@@ -1,6 +1,7 @@
 // What a person can trust of a memory: receipts, a healed index, nothing secret, nothing unseen.
 
 import { expect, test } from "vitest";
+import { autoMemory, memoryText } from "./memory-fixture.ts";
 import { bucketOf, newSession, type SessionEvent, serviceOfFile, stored, turn } from "./service.ts";
 
 interface Saved {
@@ -49,7 +50,7 @@ test("a topic file without its line gets one behind the turn, and a line to nowh
       name: "Write",
       input: {
         file_path: `${directory}/lonely.md`,
-        content: memory("lonely", "nobody points here"),
+        content: memoryText("lonely", "nobody points here"),
       },
     },
     {
@@ -73,7 +74,10 @@ test("a file that was put into R2 by somebody else is known to the next session"
   const first = await newSession(client, "outside");
   await turn(client, first, "Remember that the door code is posted in the hall");
   const prefix = await prefixOf("outside");
-  await bucket.put(`${prefix}from-outside.md`, memory("from outside", "the lift is out of order"));
+  await bucket.put(
+    `${prefix}from-outside.md`,
+    memoryText("from outside", "the lift is out of order"),
+  );
   const second = await newSession(client, "outside");
   const events = await turn(client, second, "Is the lift out of order?");
   expect(JSON.stringify(events)).toContain("from-outside.md");
@@ -91,12 +95,12 @@ test("a secret is refused with its rule and line, never its value, and nothing o
       name: "Write",
       input: {
         file_path: `${directory}/key.md`,
-        content: `${memory("key", "a key")}\n${secret}\n`,
+        content: `${memoryText("key", "a key")}\n${secret}\n`,
       },
     },
     {
       name: "Write",
-      input: { file_path: `${directory}/fine.md`, content: memory("fine", "no key") },
+      input: { file_path: `${directory}/fine.md`, content: memoryText("fine", "no key") },
     },
   ]);
   const events = await turn(client, id, "save it");
@@ -164,7 +168,10 @@ test("a rewrite that drops most lines of files that are still there is refused",
     id,
     names.map((name) => ({
       name: "Write",
-      input: { file_path: `${directory}/${name}.md`, content: memory(name, `what ${name} says`) },
+      input: {
+        file_path: `${directory}/${name}.md`,
+        content: memoryText(name, `what ${name} says`),
+      },
     })),
   );
   await turn(client, id, "write");
@@ -186,11 +193,7 @@ test("a rewrite that drops most lines of files that are still there is refused",
 });
 
 function script(session: string, tools: { name: string; input: Record<string, unknown> }[]): void {
-  service.model.enqueue({ tools, match: { session } });
-}
-
-function memory(name: string, description: string): string {
-  return `---\nname: ${name}\ndescription: ${description}\ntype: project\n---\n\nThe body of ${name}.\n`;
+  service.model.enqueue({ tools, match: { session, purpose: "main" } });
 }
 
 function savedOf(events: readonly SessionEvent[]): Saved[] {
@@ -200,10 +203,7 @@ function savedOf(events: readonly SessionEvent[]): Saved[] {
 }
 
 async function directoryOf(id: string, by = client): Promise<string> {
-  const session = (await by.beta.sessions.retrieve(id)) as unknown as {
-    auto_memory: { directory: string };
-  };
-  return session.auto_memory.directory;
+  return (await autoMemory(by, id)).directory;
 }
 
 async function prefixOf(workspace: string): Promise<string> {

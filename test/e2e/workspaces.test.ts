@@ -186,7 +186,7 @@ test("the agent reads, searches and edits the project's files", async () => {
         input: { file_path: "/workspace/w7/src/app.ts", old_string: "8080", new_string: "$& 9090" },
       },
     ],
-    match: { session: id },
+    match: { session: id, purpose: "main" },
   });
   const events = await turn(client, id, "change the port");
   const results = events.flatMap((event) =>

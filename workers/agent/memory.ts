@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import { derivedId } from "../../src/platform/ids.ts";
+import { errorName, log } from "../../src/platform/log.ts";
 import { createMemdirFiles } from "../../src/platform/memdir-files.ts";
 import type { Actor, Change, MemdirStub, Receipt } from "../../src/platform/memdir-rpc.ts";
 import { memdirStub } from "../../src/platform/memdir-rpc.ts";
@@ -124,6 +125,16 @@ export function turnMemory(
       return receipts;
     },
   };
+}
+
+/** Heals the index behind a writer. The next one can heal it too: a failure costs nothing else. */
+export async function healIndex(memory: TurnMemory): Promise<Receipt[]> {
+  try {
+    return await memory.reconcile();
+  } catch (error) {
+    log("session.index_not_healed", { error: errorName(error) });
+    return [];
+  }
 }
 
 /** The newest change that this session made at a path, by the same of its writers. */

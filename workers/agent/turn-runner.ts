@@ -1,7 +1,6 @@
 // Runs the turn that is due: builds the loop's ports from what the session holds, writes every step
 // to disk before the next one, and ends the turn.
 
-import { errorName, log } from "../../src/platform/log.ts";
 import type { Receipt } from "../../src/platform/memdir-rpc.ts";
 import { agentMounts } from "../../src/platform/mount-table.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
@@ -13,8 +12,7 @@ import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import type { AgentEnv } from "../env.ts";
 import { pendingCalls, readSeen } from "./calls.ts";
-import type { TurnMemory } from "./memory.ts";
-import { turnMemory } from "./memory.ts";
+import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
 import { loopSurroundings } from "./model-ports.ts";
@@ -131,16 +129,6 @@ function textOf(turn: Turn): string {
     .parse(JSON.parse(turn.content))
     .map(({ text }) => text)
     .join("\n");
-}
-
-/** The index can be healed at the next session's start too: it never costs the turn. */
-async function healIndex(memory: TurnMemory): Promise<Receipt[]> {
-  try {
-    return await memory.reconcile();
-  } catch (error) {
-    log("session.index_not_healed", { error: errorName(error) });
-    return [];
-  }
 }
 
 function loopPorts(

@@ -75,6 +75,7 @@ describe("a symbol", () => {
     ["auth.validateToken()", "validateToken"],
     ["`validateToken(token, { now })`", "validateToken"],
     ["调用validateToken()函数", "validateToken"],
+    ["`reset(all)`", "reset"],
     ["`userName`", "userName"],
     ["`HTTPServer`", "HTTPServer"],
     ["`DAILY_TOKEN_BUDGET`", "DAILY_TOKEN_BUDGET"],
@@ -101,6 +102,9 @@ test("the first five of each count, each once, in the order of the text", () => 
     paths: [6, 5, 4, 3, 2].map((n) => `src/f${n}.ts`),
     symbols: ["get_6", "call6", "get_5", "call5", "get_4"],
   });
+  expect(paths([1, 2, 3, 4, 5, 6].map((n) => `src/f${n}.ts`).join(" "))).toHaveLength(
+    RECALL_CLAIMS,
+  );
 });
 
 describe("hostile text", () => {

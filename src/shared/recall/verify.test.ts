@@ -77,7 +77,14 @@ describe("a file", () => {
   });
 
   it("is there where it is a folder with files", async () => {
-    expect(await check(await storeOf({ "etc/conf.d/a": "" }), "see etc/conf.d")).toEqual([]);
+    const store = await storeOf({ "etc/sites.enabled/a": "" });
+    expect(await check(store, "see etc/sites.enabled")).toEqual([]);
+    expect(await check(store, "see etc/sites.available")).toHaveLength(1);
+  });
+
+  it("that moved to another folder is not where the memory says", async () => {
+    const store = await storeOf({ "old/src/auth/login.ts": LOGIN });
+    expect(await check(store, TEXT)).toEqual([GONE]);
   });
 
   it("that is named without its folder is looked for in all of them", async () => {
@@ -121,14 +128,18 @@ describe("a symbol", () => {
     expect(await check(await storeOf({ "src/user_service.py": "" }), "`user_service`")).toEqual([]);
   });
 
-  it("is not spoken of where the search would not see every file, and then there is none", async () => {
+  it("is spoken of for the named file alone where a search would not see every file, and then there is none", async () => {
+    const lacking = ["`validateToken` was not found in `src/auth/login.ts`"];
     const store = await large({ "src/auth/login.ts": "" });
     const get = vi.spyOn(store, "get");
-    expect(await check(store, TEXT)).toEqual([]);
+    expect(await check(store, TEXT)).toEqual(lacking);
     expect(get.mock.calls).toEqual([["src/auth/login.ts"]]);
+    expect(await check(store, "validateToken()")).toEqual([]);
     const big = await storeOf({ "src/auth/login.ts": "", "big.ts": "x".repeat(200_001) });
-    expect(await check(big, TEXT)).toEqual([]);
-    expect(await check(big, TEXT, { budget: { entries: 1, fileBytes: 300_000 } })).toEqual([]);
+    expect(await check(big, TEXT)).toEqual(lacking);
+    const small = { budget: { entries: 1, fileBytes: 300_000 } };
+    expect(await check(big, TEXT, small)).toEqual(lacking);
+    expect(await check(big, "validateToken()", small)).toEqual([]);
   });
 
   it("is not looked for in what holds no source", async () => {
@@ -169,44 +180,64 @@ describe("the storage", () => {
     ]);
   });
 
-  it("is asked for a few named files in all, each once, and for a few at a time", async () => {
+  it("is asked for a few named files in all, each once", async () => {
     const names = Array.from({ length: 8 }, (_, at) => `src/f${at}.ts`);
-    const store = await large(Object.fromEntries(names.map((name) => [name, "x"])));
+    const store = await large({
+      ...Object.fromEntries(names.map((name) => [name, "x"])),
+      "src/f0.ts": "x".repeat(200_001),
+    });
+    const get = vi.spyOn(store, "get");
+    const head = vi.spyOn(store, "head");
+    const memories = [names.slice(0, 4), names.slice(2, 6), names.slice(4)].map((some, at) => ({
+      path: `${at}.md`,
+      text: `${some.join(" ")} validateToken()`,
+    }));
+    const found = await verifyClaims(memories, { store, at: "/w", project: "/w" });
+    expect(get.mock.calls.flat()).toEqual(names.slice(1, 6));
+    expect(head.mock.calls.flat()).toEqual(names);
+    const lacking = ["`validateToken` was not found in the files named here"];
+    expect([...found.values()]).toEqual([[], lacking, []]);
+  });
+
+  it("is listed and searched once for all memories, page by page, a few files at a time", async () => {
+    const files = Array.from({ length: 20 }, (_, at) => `f${String(at).padStart(2, "0")}.ts`);
+    const store = await storeOf(Object.fromEntries(files.map((file) => [file, file])));
+    const list = store.list.bind(store);
+    const lists = vi
+      .spyOn(store, "list")
+      .mockImplementation((query) => list({ ...query, limit: 7 }));
+    const get = store.get.bind(store);
     let running = 0;
     let most = 0;
-    const get = store.get.bind(store);
-    const spy = vi.spyOn(store, "get").mockImplementation(async (path) => {
+    const gets = vi.spyOn(store, "get").mockImplementation(async (path) => {
       running += 1;
       most = Math.max(most, running);
       await Promise.resolve();
       running -= 1;
       return get(path);
     });
-    const memories = [names.slice(0, 4), names.slice(2, 6), names.slice(4)].map((some, at) => ({
-      path: `${at}.md`,
-      text: `${some.join(" ")} validateToken()`,
-    }));
+    const texts = ["`f00.ts` `x.ts` four()", "`f19.ts` `y.ts` five()"];
+    const memories = texts.map((text, at) => ({ path: `${at}`, text }));
     const found = await verifyClaims(memories, { store, at: "/w", project: "/w" });
-    expect(spy.mock.calls.flat()).toEqual(names.slice(0, 5));
-    expect(most).toBeLessThanOrEqual(PROBE_BUDGET.concurrency);
-    expect([...found.values()]).toEqual([[], [], []]);
+    expect([...found.values()]).toEqual([
+      [
+        "`x.ts` is not there any more",
+        "`four` was not found in `f00.ts` or elsewhere in the workspace",
+      ],
+      [
+        "`y.ts` is not there any more",
+        "`five` was not found in `f19.ts` or elsewhere in the workspace",
+      ],
+    ]);
+    expect(gets.mock.calls.flat().toSorted()).toEqual(files);
+    expect(lists.mock.calls.filter(([{ prefix }]) => prefix === "")).toHaveLength(3);
+    expect(most).toBe(PROBE_BUDGET.concurrency);
   });
 
-  it("is searched once for all memories, page by page", async () => {
-    const store = await storeOf({ "a.ts": "one", "b.ts": "two", "c.ts": "three" });
-    const list = store.list.bind(store);
-    store.list = (query) => list({ ...query, limit: 1 });
-    const get = vi.spyOn(store, "get");
-    const memories = ["one() four()", "three() five()"].map((text, at) => ({
-      path: `${at}`,
-      text,
-    }));
-    const found = await verifyClaims(memories, { store, at: "/w", project: "/w" });
-    expect([...found]).toEqual([
-      ["0", ["`four` was not found in the workspace"]],
-      ["1", ["`five` was not found in the workspace"]],
-    ]);
-    expect(get).toHaveBeenCalledTimes(3);
+  it("may hide a symbol in a named file that was not opened and lies outside the project", async () => {
+    const store = await storeOf({ "api/a.ts": "", "lib/big.ts": "x".repeat(200_001) });
+    const project = "/workspace/app/api";
+    expect(await check(store, "lib/big.ts has validateToken()", { project })).toEqual([]);
   });
 
   it("is not asked about a project that lies elsewhere", async () => {

@@ -18,7 +18,7 @@ interface Checked extends Claims {
 /**
  * For each memory what of its claims could not be confirmed, in words. Names of the memory directory's
  * own files (`memoryFiles`, relative to it) are no claims. Nothing is said of what could not be
- * looked at, and of a symbol only where every file was seen. Never throws.
+ * looked at; of a symbol only where every file was seen, or a file that the memory names. Never throws.
  */
 export async function verifyClaims(
   memories: readonly { path: string; text: string }[],
@@ -64,21 +64,25 @@ async function missingSymbols(
     return { ...rest, files, symbols: left };
   });
   if (open.every(({ symbols }) => symbols.length === 0)) return new Map();
-  if (!(await probe.openAll())) return new Map();
+  // In a project that is too large to be searched, what the named files lack is all that is known.
+  const sawAll = await probe.openAll();
   const all = [...probe.opened];
   return new Map(
     open.map(({ memory, symbols, files }) => {
+      if (!sawAll && files.length === 0) return [memory, []];
       if (!files.every(({ path }) => probe.opened.has(path))) return [memory, []];
       const gone = symbols.filter(
         (symbol) => !all.some(([path, text]) => holds(text, symbol) || holds(path, symbol)),
       );
-      return [memory, gone.map((symbol) => `\`${symbol}\` was not found in ${whereOf(files)}`)];
+      const where = whereOf(files, sawAll);
+      return [memory, gone.map((symbol) => `\`${symbol}\` was not found in ${where}`)];
     }),
   );
 }
 
-function whereOf(files: readonly FileEntry[]): string {
+function whereOf(files: readonly FileEntry[], sawAll: boolean): string {
   const [file, more] = files;
+  if (!sawAll) return file && !more ? `\`${file.path}\`` : "the files named here";
   if (file === undefined || more !== undefined) return "the workspace";
   return `\`${file.path}\` or elsewhere in the workspace`;
 }

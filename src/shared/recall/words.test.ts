@@ -67,6 +67,6 @@ describe("the terms of a text", () => {
     expect(terms(`first ${" ".repeat(20_000)} last`)).toEqual(["first"]);
     expect(wordCount(`a ${" ".repeat(20_000)} b`)).toBe(1);
     // One sign that stands for eighteen letters.
-    expect(searchTerms("\ufdfa ".repeat(20_000)).size).toBeLessThan(10);
+    expect(terms(`${"\ufdfa ".repeat(2000)}last`)).not.toContain("last");
   });
 });

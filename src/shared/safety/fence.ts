@@ -10,7 +10,7 @@ export function fence(tag: string, path: string, text: string): string {
 
 /** What stands between the tags: it can neither close `tag` or a reminder nor hide characters. */
 export function inert(tag: string, text: string): string {
-  const tags = new RegExp(`<(?=\\s*/?\\s*(?:${tag}|system-reminder)\\b)`, "giu");
+  const tags = new RegExp(`<(?=\\s*(?:/\\s*)?(?:${tag}|system-reminder)\\b)`, "giu");
   return visible(text).replaceAll(tags, "&lt;");
 }
 

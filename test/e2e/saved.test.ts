@@ -149,6 +149,25 @@ test("two sessions that add a line at the same time keep both", async () => {
   expect(index.trim().split("\n")).toHaveLength(3);
 });
 
+test("EXT-10: what is saved twice is there once, and what is merely similar stays beside it", async () => {
+  const say = async (text: string) => turn(client, await newSession(client, "similar"), text);
+  await say("Remember that we never mock the database in integration tests");
+  const before = await fileOf("similar", "MEMORY.md");
+  await say("Remember that we never mock the database in integration tests");
+  expect(await fileOf("similar", "MEMORY.md")).toBe(before);
+  await say("Remember that mocking the database is fine in unit tests");
+  const { objects } = await bucket.list({ prefix: await prefixOf("similar") });
+  const files = objects.map(({ key }) => key.split("/").at(-1) ?? "");
+  expect(files).toHaveLength(3);
+  const texts = await Promise.all(files.map((name) => fileOf("similar", name)));
+  expect(
+    texts.filter((text) => text?.startsWith("---") && text.includes("never mock")),
+  ).toHaveLength(1);
+  expect(
+    texts.filter((text) => text?.startsWith("---") && text.includes("unit tests")),
+  ).toHaveLength(1);
+});
+
 test("an index over its limit is stored, and its writer is told to shorten it", async () => {
   const id = await newSession(client, "long-index");
   const directory = await directoryOf(id);

@@ -86,6 +86,15 @@ export function readEvents(sql: SqlStorage, query: EventQuery): StoredEvent[] {
     }));
 }
 
+/** The JSON of these events, in the order asked for; what there is not is left out. */
+export function eventsById(sql: SqlStorage, ids: readonly string[]): string[] {
+  return ids.flatMap((id) => {
+    const seq = seqOfCursor(sql, id);
+    if (seq === undefined) return [];
+    return readEvents(sql, { after: seq - 1, limit: 1 }).map((event) => event.json);
+  });
+}
+
 /** The number of the newest event, 0 where there is none. */
 export function lastSeq(sql: SqlStorage): number {
   return sql.exec<{ seq: number }>("SELECT ifnull(max(seq), 0) AS seq FROM events").one().seq;

@@ -6,7 +6,7 @@ import type { Reply } from "../../src/platform/reply.ts";
 import { unwrap } from "../../src/platform/reply.ts";
 import type { AgentEnv } from "../env.ts";
 import { sessionId } from "./routes-sessions.ts";
-import type { RecordPage } from "./session.ts";
+import type { RecordPage } from "./session-reads.ts";
 import { sessionStub } from "./stubs.ts";
 
 /** What a session remembered and saved by itself, and why: its searches and its extraction runs. */

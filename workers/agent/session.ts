@@ -11,20 +11,15 @@ import type { Reply } from "../../src/platform/reply.ts";
 import { replyWith } from "../../src/platform/reply.ts";
 import { variablesOf } from "../../src/platform/variables.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
-import {
-  RESEND_FIRST_MS,
-  RETRY_FIRST_MS,
-  USAGE_REPORT_MS,
-  WATCHDOG_MS,
-} from "../../src/shared/limits.ts";
+import { USAGE_REPORT_MS } from "../../src/shared/limits.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
 import type { AgentEnv } from "../env.ts";
+import { acceptEvent } from "./accept-event.ts";
 import type { Background } from "./background.ts";
 import { createBackground } from "./background.ts";
 import type { Subscriber } from "./event-stream.ts";
-import { eventStream } from "./event-stream.ts";
 import type { EventQuery, StoredEvent } from "./events.ts";
-import { appendEvent, lastSeq, readEvents, seqOfCursor } from "./events.ts";
+import { appendEvent, eventsById } from "./events.ts";
 import type { ExtractReply } from "./extract.ts";
 import { dropBatch } from "./extract.ts";
 import { readExtraction } from "./extraction-state.ts";
@@ -32,38 +27,19 @@ import { earlierReply, keepReply } from "./idempotency.ts";
 import { openMemory } from "./memory.ts";
 import type { NewMeta } from "./meta.ts";
 import { readMeta, writeMeta } from "./meta.ts";
-import { listRecalls } from "./recalls.ts";
+import { nextAlarm } from "./next-alarm.ts";
 import type { ClientEvent } from "./requests.ts";
-import { runShape } from "./run-shape.ts";
-import { listRuns } from "./runs.ts";
 import { createSchema, hasSchema } from "./schema.ts";
+import { stopWork, workOff } from "./session-end.ts";
+import type { EventPage, RecordPage, StreamRequest } from "./session-reads.ts";
+import { eventPage, extractionPage, openStream, recallPage } from "./session-reads.ts";
 import { sessionShape } from "./session-shape.ts";
+import { within } from "./sleep.ts";
 import { finishTurn, startTurn } from "./turn-ends.ts";
 import { runTurn } from "./turn-runner.ts";
 import type { Turn } from "./turns.ts";
-import { addTurn, changeTurn, currentTurn } from "./turns.ts";
+import { currentTurn } from "./turns.ts";
 import { unreportedUsage } from "./usage.ts";
-
-/** A page of events: their JSON, and the number to go on behind. */
-export interface EventPage {
-  data: string[];
-  next: number | undefined;
-}
-
-/** A page of what a session keeps beside its events: JSON, and the number to go on behind. */
-export interface RecordPage {
-  data: Record<string, unknown>[];
-  next: number | undefined;
-}
-
-export interface StreamRequest {
-  /** A number or id of an event; without it the stream starts with what comes next. */
-  cursor: string | undefined;
-  previews: string[];
-}
-
-/** How long an aborted turn may take to write down that it ended, in milliseconds. */
-const ABORT_MS = 5_000;
 
 export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;
@@ -91,7 +67,7 @@ export class Session extends DurableObject<AgentEnv> {
         this.#commit(() => {
           createSchema(this.#sql);
           writeMeta(this.#sql, { ...meta, memory });
-          for (const event of events) this.#accept(event);
+          for (const event of events) acceptEvent(this.#sql, event, Date.now());
         });
       }
       this.#kick();
@@ -100,10 +76,7 @@ export class Session extends DurableObject<AgentEnv> {
   }
 
   retrieve(): Promise<Reply<Record<string, unknown>>> {
-    return replyWith(() => {
-      this.#open();
-      return this.#shape();
-    });
+    return this.#reading(() => this.#shape());
   }
 
   /** Takes client events; the reply means that they are on disk. */
@@ -112,10 +85,10 @@ export class Session extends DurableObject<AgentEnv> {
       this.#open();
       if (readMeta(this.#sql).archivedAt !== null) throw archived();
       const earlier = earlierReply(this.#sql, request);
-      if (earlier !== undefined) return this.#eventsById(earlier.split(","));
+      if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
       let stored: StoredEvent[] = [];
       this.#commit(() => {
-        stored = events.map((event) => this.#accept(event));
+        stored = events.map((event) => acceptEvent(this.#sql, event, Date.now()));
         keepReply(this.#sql, request, stored.map((event) => event.id).join(","), Date.now());
       });
       if (events.some((event) => event.type === "user.interrupt")) this.#active?.stop.abort();
@@ -125,57 +98,23 @@ export class Session extends DurableObject<AgentEnv> {
   }
 
   events(query: EventQuery): Promise<Reply<EventPage>> {
-    return replyWith(() => {
-      this.#open();
-      const rows = readEvents(this.#sql, { ...query, limit: query.limit + 1 });
-      const data = rows.slice(0, query.limit);
-      const next = rows.length > query.limit ? data.at(-1)?.seq : undefined;
-      return { data: data.map((event) => event.json), next };
-    });
+    return this.#reading(() => eventPage(this.#sql, query));
   }
 
   stream(request: StreamRequest): Promise<Reply<ReadableStream<Uint8Array>>> {
-    return replyWith(() => {
-      this.#open();
-      const { cursor, previews } = request;
-      const after = cursor === undefined ? lastSeq(this.#sql) : seqOfCursor(this.#sql, cursor);
-      if (after === undefined) {
-        throw new MemdirError(
-          "invalid_request",
-          `Last-Event-ID or after: this session has no event "${cursor?.slice(0, 60)}"; its newest is ${lastSeq(this.#sql)}. Use a seq or an event id of this session, or 0 for all events`,
-        );
-      }
-      return eventStream(
-        (from, limit) => (this.#gone ? [] : readEvents(this.#sql, { after: from, limit })),
-        (subscriber) => {
-          this.#subscribers.add(subscriber);
-          return () => this.#subscribers.delete(subscriber);
-        },
-        { after, previews },
-      );
-    });
+    return this.#reading(() =>
+      openStream(this.#sql, request, { subscribers: this.#subscribers, gone: () => this.#gone }),
+    );
   }
 
   /** Searches for memories, in the order of their turns. */
   recalls(query: { after: number; limit: number }): Promise<Reply<RecordPage>> {
-    return replyWith(() => {
-      this.#open();
-      const rows = listRecalls(this.#sql, { ...query, limit: query.limit + 1 });
-      const data = rows.slice(0, query.limit);
-      const next = rows.length > query.limit ? data.at(-1)?.turn : undefined;
-      return { data: data.map(({ body }) => body), next };
-    });
+    return this.#reading(() => recallPage(this.#sql, query));
   }
 
   /** Runs of the extraction fork with their logs, newest first. */
   extractions(query: { before?: number; limit: number }): Promise<Reply<RecordPage>> {
-    return replyWith(() => {
-      this.#open();
-      const runs = listRuns(this.#sql, "extraction", { ...query, limit: query.limit + 1 });
-      const data = runs.slice(0, query.limit);
-      const next = runs.length > query.limit ? data.at(-1)?.n : undefined;
-      return { data: data.map((run) => runShape(this.#sql, run)), next };
-    });
+    return this.#reading(() => extractionPage(this.#sql, query));
   }
 
   /** Runs the extraction that is due, if this message is about this session and one still is. */
@@ -206,7 +145,7 @@ export class Session extends DurableObject<AgentEnv> {
       if (meta.archivedAt === null) {
         const now = Date.now();
         this.#commit(() => writeMeta(this.#sql, { ...meta, archivedAt: now, updatedAt: now }));
-        await this.#settle(now + this.#drainMs());
+        await workOff(this.#active, this.#background, this.#drainMs());
       }
       return this.#shape();
     });
@@ -216,8 +155,7 @@ export class Session extends DurableObject<AgentEnv> {
   destroy(drainMs = this.#drainMs()): Promise<Reply<null>> {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) throw notFound();
-      this.#deletion ??= this.#clear(drainMs);
-      await this.#deletion;
+      await this.#delete(drainMs);
       return null;
     });
   }
@@ -227,13 +165,19 @@ export class Session extends DurableObject<AgentEnv> {
     if (!hasSchema(this.#sql)) return;
     if (readMeta(this.#sql).deleting) {
       // Deletion was begun by an instance that died.
-      this.#deletion ??= this.#clear(this.#drainMs());
-      await this.#deletion;
+      await this.#delete(this.#drainMs());
       return;
     }
     this.ctx.waitUntil(this.#background.report());
     this.#kick();
     this.#arm();
+  }
+
+  #reading<T>(read: () => T): Promise<Reply<T>> {
+    return replyWith(() => {
+      this.#open();
+      return read();
+    });
   }
 
   /** Refuses what does not exist or is being deleted, and lets a cut-off turn go on. */
@@ -247,22 +191,6 @@ export class Session extends DurableObject<AgentEnv> {
     if (this.#gone) throw notFound();
     this.ctx.storage.transactionSync(write);
     for (const subscriber of this.#subscribers) subscriber.wake();
-  }
-
-  /** Puts a client event into the log and does what it asks for. Within a transaction. */
-  #accept(event: ClientEvent): StoredEvent {
-    const stored = appendEvent(this.#sql, { ...event }, Date.now());
-    switch (event.type) {
-      case "user.message":
-        addTurn(this.#sql, stored.id, JSON.stringify(event.content));
-        break;
-      case "user.interrupt": {
-        const turn = currentTurn(this.#sql);
-        if (turn?.status === "running") changeTurn(this.#sql, turn.n, { interrupted: true });
-        break;
-      }
-    }
-    return stored;
   }
 
   /** Starts the turn that is due, if none runs. Never waits. */
@@ -306,10 +234,10 @@ export class Session extends DurableObject<AgentEnv> {
       }
       const rules = {
         everyTurns: variablesOf(this.env).EXTRACTION_EVERY_TURNS,
-        overBudget: await this.#background.overBudget(),
+        overBudget: (await within(USAGE_REPORT_MS, this.#background.overBudget())) ?? false,
       };
       // So that whoever asks at the turn's end is told its tokens; they are not waited for long.
-      await Promise.race([this.#background.report(), pause(USAGE_REPORT_MS)]);
+      await within(USAGE_REPORT_MS, this.#background.report());
       this.#commit(() => finishTurn(this.#sql, turn.n, outcome, rules, Date.now()));
       return true;
     } catch (error) {
@@ -349,37 +277,38 @@ export class Session extends DurableObject<AgentEnv> {
   #arm(): void {
     if (this.#gone) return;
     const now = Date.now();
-    const turn = currentTurn(this.#sql);
     const working = this.#active !== undefined || this.#deletion !== undefined;
-    const soonest = now + RETRY_FIRST_MS;
-    const times = [
-      working ? now + WATCHDOG_MS : undefined,
-      turn && !working ? Math.max(turn.resumeAt ?? 0, soonest) : undefined,
-      later(this.#background.tellAt(), soonest),
-      unreportedUsage(this.#sql).length > 0 ? now + RESEND_FIRST_MS : undefined,
-    ].filter((time) => time !== undefined);
+    const at = nextAlarm(
+      {
+        working,
+        turn: currentTurn(this.#sql),
+        tellAt: this.#background.tellAt(),
+        unreported: unreportedUsage(this.#sql).length > 0,
+      },
+      now,
+    );
     // Without anything due an alarm that still stands fires once and finds nothing.
-    if (times.length === 0) return;
-    const at = Math.min(...times);
+    if (at === undefined) return;
     if (this.#alarmAt !== undefined && this.#alarmAt > now && this.#alarmAt <= at) return;
     this.#alarmAt = at;
     this.ctx.waitUntil(this.ctx.storage.setAlarm(at));
   }
 
+  /** Once for all who ask; one that failed can be asked for again. */
+  async #delete(drainMs: number): Promise<void> {
+    this.#deletion ??= this.#clear(drainMs);
+    try {
+      await this.#deletion;
+    } catch (error) {
+      this.#deletion = undefined;
+      throw error;
+    }
+  }
+
   async #clear(drainMs: number): Promise<void> {
     this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
     this.#arm();
-    const until = Date.now() + drainMs;
-    const running = this.#active;
-    if (running) {
-      await Promise.race([running.done, pause(drainMs)]);
-      running.stop.abort();
-      await Promise.race([running.done, pause(ABORT_MS)]);
-    }
-    await this.#background.drain(until).catch((error: unknown) => {
-      log("session.not_drained", { error: errorName(error) });
-    });
-    await this.#background.report();
+    await stopWork(this.#active, this.#background, drainMs);
     const last = this.ctx.storage.transactionSync(() =>
       appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
     );
@@ -389,25 +318,8 @@ export class Session extends DurableObject<AgentEnv> {
     await this.ctx.storage.deleteAll();
   }
 
-  /** Waits for the turn that runs and for what follows from it, at most until then. */
-  async #settle(until: number): Promise<void> {
-    const running = this.#active;
-    if (running) await Promise.race([running.done, pause(until - Date.now())]);
-    await this.#background.drain(until).catch((error: unknown) => {
-      log("session.not_drained", { error: errorName(error) });
-    });
-  }
-
   #shape(): Record<string, unknown> {
     return sessionShape(this.#sql, readMeta(this.#sql), currentTurn(this.#sql), Date.now());
-  }
-
-  #eventsById(ids: string[]): string[] {
-    return ids.flatMap((id) => {
-      const seq = seqOfCursor(this.#sql, id);
-      if (seq === undefined) return [];
-      return readEvents(this.#sql, { after: seq - 1, limit: 1 }).map((event) => event.json);
-    });
   }
 }
 
@@ -420,12 +332,4 @@ function archived(): MemdirError {
     "invalid_request",
     "This session is archived: it can be read, and takes no events. Create a new one",
   );
-}
-
-function later(time: number | undefined, soonest: number): number | undefined {
-  return time === undefined ? undefined : Math.max(time, soonest);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

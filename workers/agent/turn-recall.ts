@@ -18,7 +18,7 @@ import type { TurnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { modelOf } from "./model-ports.ts";
 import { hasRecall, readShown, recordRecall } from "./recalls.ts";
-import { sleep } from "./sleep.ts";
+import { sleep, within } from "./sleep.ts";
 import type { Turn } from "./turns.ts";
 import { addUsage } from "./usage.ts";
 
@@ -148,7 +148,7 @@ async function run(
       choose: overBudget ? undefined : chooser(ports, meta, signal),
       read: async (path) => (await memory.files.get(path))?.bytes,
       workspace: workspaceOf(ports, meta),
-      within: (ms, work) => Promise.race([work, sleep(ms, signal).then(() => undefined)]),
+      within,
       now: ports.now,
     },
   );

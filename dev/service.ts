@@ -11,10 +11,14 @@ export interface ServiceOptions {
   directory: string;
   /** Variables and secrets of the script. */
   variables: Record<string, string>;
+  /** Opens the runtime's inspector, on a free port of this machine. */
+  inspector?: boolean;
 }
 
 export interface Service {
   url: string;
+  /** Only where it was asked for. */
+  inspectorUrl: URL | undefined;
   close(): Promise<void>;
 }
 
@@ -37,7 +41,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     bindings,
     dev: {
       server: { hostname: "127.0.0.1", port: options.port },
-      inspector: false,
+      inspector: options.inspector ? { hostname: "127.0.0.1", port: 0 } : false,
       liveReload: false,
       watch: false,
       persist: join(options.directory, "storage"),
@@ -55,7 +59,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await worker.dispose();
     throw new Error(`The service does not work: ${await errorMessage(health)}`);
   }
-  return { url, close: () => worker.dispose() };
+  return { url, inspectorUrl: await worker.inspectorUrl, close: () => worker.dispose() };
 }
 
 /** The local runtime says nothing where its storage is damaged; it would be waited for for ever. */

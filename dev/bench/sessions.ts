@@ -1,17 +1,20 @@
-import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
+import type { Service } from "../service.ts";
 import { startService } from "../service.ts";
 import { signToken } from "../sign-token.ts";
 import { serveStandIn } from "../stand-in-model/serve.ts";
 import { createStandIn } from "../stand-in-model/stand-in.ts";
+import { runtimeMemory, usedHeap } from "./runtime-memory.ts";
 
 const COUNTS = [1, 200, 200, 200, 200];
-/** An object is dropped from memory some ten seconds after its last alarm; the heap shrinks later. */
 const REST_MS = 45_000;
+/** A left stream keeps its object open for up to a minute or so: by then all databases are closed. */
+const LAST_REST_MS = 100_000;
+const MEGABYTE = 1024 * 1024;
 
 /** So many sessions at once, each with one turn: time to idle, and what the runtime's memory does. */
 export async function benchSessions(): Promise<void> {
@@ -21,6 +24,7 @@ export async function benchSessions(): Promise<void> {
   const service = await startService({
     port: 0,
     directory,
+    inspector: true,
     variables: {
       AUTH_SECRET: secret,
       ANTHROPIC_API_KEY: "stand-in",
@@ -34,18 +38,19 @@ export async function benchSessions(): Promise<void> {
     maxRetries: 0,
     timeout: 120_000,
   });
-  console.log(`start: ${workerdMegabytes()} MB of workerd`);
+  console.log(`start: ${await memoryOf(service)}`);
   for (const count of COUNTS) {
     const from = performance.now();
     const times = await Promise.all(Array.from({ length: count }, () => oneTurn(client)));
     const all = performance.now() - from;
     const sorted = times.toSorted((a, b) => a - b);
     const at = (share: number) => Math.round(sorted[Math.floor((count - 1) * share)] ?? 0);
-    await new Promise((resolve) => setTimeout(resolve, REST_MS));
     console.log(
-      `${count} sessions: all answered in ${Math.round(all)} ms; a turn ${at(0.5)} ms median, ${at(1)} ms most; ${workerdMegabytes()} MB of workerd after a rest`,
+      `${count} sessions: all answered in ${Math.round(all)} ms; a turn ${at(0.5)} ms median, ${at(1)} ms most`,
     );
+    await rest(service, REST_MS);
   }
+  await rest(service, LAST_REST_MS);
   await service.close();
   await model.close();
   rmSync(directory, { recursive: true, force: true });
@@ -70,18 +75,19 @@ async function oneTurn(client: Anthropic): Promise<number> {
   return performance.now() - from;
 }
 
-/** Resident memory of every workerd below this process. */
-function workerdMegabytes(): number {
-  const rows = execFileSync("ps", ["-eo", "pid=,ppid=,rss=,comm="], { encoding: "utf8" })
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/));
-  const ours = new Set([String(process.pid)]);
-  for (let size = 0; size !== ours.size; ) {
-    size = ours.size;
-    for (const [pid = "", parent = ""] of rows) if (ours.has(parent)) ours.add(pid);
-  }
-  const kilobytes = rows
-    .filter(([pid = "", , , name]) => ours.has(pid) && name === "workerd")
-    .reduce((sum, [, , rss]) => sum + Number(rss), 0);
-  return Math.round(kilobytes / 1024);
+async function rest(service: Service, ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  console.log(`  after ${ms / 1000} s of rest: ${await memoryOf(service)}`);
+}
+
+/** The resident memory is read first: a collection gives some of it back. */
+async function memoryOf({ url, inspectorUrl }: Service): Promise<string> {
+  if (!inspectorUrl) throw new Error("The service was started without its inspector");
+  const { service, databases, proxy } = runtimeMemory();
+  const heap = await usedHeap(inspectorUrl, () => fetch(`${url}/health`));
+  return `service ${megabytes(service)} MB with ${databases} databases open, its heap ${megabytes(heap)} MB after a collection; proxy ${megabytes(proxy)} MB`;
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / MEGABYTE);
 }

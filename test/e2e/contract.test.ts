@@ -12,7 +12,7 @@ import {
   untilIdle,
 } from "./service.ts";
 
-const service = await serviceOfFile();
+const service = await serviceOfFile({ EXTRACTION_EVERY_TURNS: "0" });
 const client = await service.client();
 
 test("the official SDK creates a session, streams a turn to idle and lists the same events", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { answers, newSession, say, serviceOfFile, stored, until } from "./service.ts";
 
-const service = await serviceOfFile();
+const service = await serviceOfFile({ EXTRACTION_EVERY_TURNS: "0" });
 const client = await service.client();
 
 const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } });

@@ -13,7 +13,7 @@ import {
   untilIdle,
 } from "./service.ts";
 
-const service = await serviceOfFile();
+const service = await serviceOfFile({ EXTRACTION_EVERY_TURNS: "0" });
 const client = await service.client();
 
 const stop = { type: "user.interrupt" as const };

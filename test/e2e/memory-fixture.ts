@@ -8,9 +8,9 @@ export async function autoMemory(
   client: Anthropic,
   session: string,
 ): Promise<{ directory: string; store_id: string }> {
-  const shape: { auto_memory?: { directory: string; store_id: string } } =
-    await client.beta.sessions.retrieve(session);
-  if (!shape.auto_memory) throw new Error(`Session ${session} says nothing of its memory`);
+  const shape = (await client.beta.sessions.retrieve(session)) as unknown as {
+    auto_memory: { directory: string; store_id: string };
+  };
   return shape.auto_memory;
 }
 

@@ -292,7 +292,8 @@ async function recalledText(id: string, question: string): Promise<string> {
 }
 
 function textOf(message: Anthropic.MessageParam | undefined): string {
-  if (!message || typeof message.content === "string") return message?.content ?? "";
+  if (!message) return "";
+  if (typeof message.content === "string") return message.content;
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
 

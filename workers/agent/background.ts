@@ -6,11 +6,11 @@ import { overBudget, utcDay } from "../../src/platform/budget.ts";
 import { errorName, log } from "../../src/platform/log.ts";
 import { memdirStub } from "../../src/platform/memdir-rpc.ts";
 import { sendWork } from "../../src/platform/queue.ts";
-import { RESEND_FIRST_MS } from "../../src/shared/limits.ts";
+import { RESEND_FIRST_MS, WATCHDOG_MS } from "../../src/shared/limits.ts";
 import type { AgentEnv } from "../env.ts";
 import type { ExtractPorts, ExtractReply } from "./extract.ts";
 import { extract } from "./extract.ts";
-import { changeExtraction, noteSent, readExtraction } from "./extraction-state.ts";
+import { changeExtraction, noteSent, readExtraction, requestAll } from "./extraction-state.ts";
 import { readMeta } from "./meta.ts";
 import { markReported, unreportedUsage } from "./usage.ts";
 
@@ -42,6 +42,8 @@ const LOOK_MS = 250;
 export function createBackground(ports: BackgroundPorts): Background {
   const { sql, env } = ports;
   let running: { stop: AbortController; done: Promise<ExtractReply> } | undefined;
+  /** Whether this instance has told of what one before it left in the middle. */
+  let tookOver = false;
 
   const start = (final: boolean) => {
     const stop = new AbortController();
@@ -49,6 +51,7 @@ export function createBackground(ports: BackgroundPorts): Background {
       running = undefined;
     });
     running = { stop, done };
+    tookOver = true;
     ports.waitUntil(done.catch(() => {}));
     return done;
   };
@@ -59,19 +62,29 @@ export function createBackground(ports: BackgroundPorts): Background {
       if (at === undefined || at > ports.now() || running) return;
       const { memory, tenant, user, id } = readMeta(sql);
       if (!memory.enabled) return;
-      const { requested } = readExtraction(sql);
+      tookOver = true;
+      const { requested, cursor } = readExtraction(sql);
       ports.commit(() => noteSent(sql, ports.now()));
       const work = { kind: "extract" as const, tenant, user, session: id, store: memory.storeId };
-      const sent = sendWork(env.WORK, { ...work, upTo: requested });
+      // Without a number where only a lease is to be given back.
+      const sent = sendWork(env.WORK, requested > cursor ? { ...work, upTo: requested } : work);
       ports.waitUntil(
         sent.catch((error: unknown) => log("extraction.not_sent", { error: errorName(error) })),
       );
     },
-    tellAt: () => readExtraction(sql).resendAt ?? undefined,
-    async run(final) {
+    tellAt() {
+      const { resendAt, lease } = readExtraction(sql);
+      if (resendAt === null) return undefined;
+      if (running) return Math.max(resendAt, ports.now() + WATCHDOG_MS);
+      // A lease without a run: an instance before this one died in the middle.
+      return lease !== null && !tookOver ? ports.now() : resendAt;
+    },
+    async run(wanted) {
       if (running) return { status: "waiting" };
-      const { requested, cursor } = readExtraction(sql);
-      if (!final && requested <= cursor) return { status: "none" };
+      const { requested, cursor, lease } = readExtraction(sql);
+      // No turn follows in an archived session either.
+      const final = wanted || readMeta(sql).archivedAt !== null;
+      if (!final && requested <= cursor && lease === null) return { status: "none" };
       if (!final && (await background.overBudget())) {
         ports.commit(() => changeExtraction(sql, { resendAt: ports.now() + RESEND_FIRST_MS * 40 }));
         return { status: "none" };
@@ -82,6 +95,8 @@ export function createBackground(ports: BackgroundPorts): Background {
       const { memory } = readMeta(sql);
       if (!memory.enabled || ports.settings.EXTRACTION_EVERY_TURNS === 0) return;
       if (await background.overBudget()) return;
+      // What is not done in time is due from here on, also where a crash comes in between.
+      ports.commit(() => requestAll(sql, ports.now()));
       while (ports.now() < until) {
         const work = running?.done ?? start(true);
         const reply = await Promise.race([work.catch(() => undefined), pause(until - ports.now())]);
@@ -95,7 +110,8 @@ export function createBackground(ports: BackgroundPorts): Background {
       // What a run that is cut off still writes is refused from here on.
       const { lease } = readExtraction(sql);
       const stub = memdirStub(env, readMeta(sql), memory.storeId);
-      if (lease !== null) await stub.release("extraction", lease);
+      const given = lease === null ? undefined : await stub.release("extraction", lease);
+      if (given?.ok && given.value !== null) await handOn(given.value);
       await Promise.race([running.done.catch(() => {}), pause(STOP_MS)]);
     },
     async report() {

@@ -2,12 +2,14 @@
 // due, and moves the cursor. Each step of the fork is on disk before the next; a run that died goes on
 // from there under a new lease, and what an older one still tries to write is refused.
 
+import * as z from "zod";
 import { errorName, log } from "../../src/platform/log.ts";
 import type { MemdirStub, Receipt } from "../../src/platform/memdir-rpc.ts";
 import { memdirStub } from "../../src/platform/memdir-rpc.ts";
 import { agentMounts } from "../../src/platform/mount-table.ts";
 import { unwrap } from "../../src/platform/reply.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
+import type { ErrorCode } from "../../src/shared/errors.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import type { Batch } from "../../src/shared/extraction/batch.ts";
 import { extractionPrompt } from "../../src/shared/extraction/prompt.ts";
@@ -15,32 +17,28 @@ import { extractionTools } from "../../src/shared/extraction/sandbox.ts";
 import type { ForkPrefix } from "../../src/shared/fork/forked-agent.ts";
 import { forkSucceeded, newFork, runFork } from "../../src/shared/fork/forked-agent.ts";
 import * as limits from "../../src/shared/limits.ts";
-import type { LoopOutcome, LoopStep } from "../../src/shared/query/steps.ts";
+import type { FailureKind } from "../../src/shared/query/model.ts";
+import type { LoopStep } from "../../src/shared/query/steps.ts";
 import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import type { AgentEnv } from "../env.ts";
 import { readSeen } from "./calls.ts";
-import { appendEvent } from "./events.ts";
-import { changeExtraction, dueBatch, readExtraction, settleUpTo } from "./extraction-state.ts";
+import type { Ended, EndPorts, ForkEnd } from "./extraction-ends.ts";
+import { batchDue, countFailure, failedRun, finish, giveUp } from "./extraction-ends.ts";
+import { changeExtraction, leaseGiven, readExtraction } from "./extraction-state.ts";
 import type { SessionMemory, TurnMemory } from "./memory.ts";
 import { turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
 import { loopSurroundings } from "./model-ports.ts";
-import { savedEvent } from "./record-step.ts";
 import type { Run } from "./runs.ts";
-import { addSaved, beginRun, endRun, recordRunStep, resetAttempts, unfinishedRun } from "./runs.ts";
+import { beginRun, isUnfinished, recordRunStep, unfinishedRun } from "./runs.ts";
 import { promptOf } from "./system-prompt.ts";
 import { countMessages, readTranscript } from "./transcript.ts";
-import { turnByNumber } from "./turns.ts";
 import { addUsage } from "./usage.ts";
 
-export interface ExtractPorts {
-  sql: SqlStorage;
+export interface ExtractPorts extends EndPorts {
   env: Pick<AgentEnv, "FILES" | "MEMDIR">;
   settings: AgentSettings;
-  /** Runs a function as one transaction and tells the subscribers afterwards. */
-  commit(write: () => void): void;
-  now(): number;
 }
 
 /** `next` is another session that waits for the same memory: to tell it is the caller's duty. */
@@ -63,46 +61,72 @@ export async function extract(
   const { sql, env } = ports;
   const meta = readMeta(sql);
   const { memory } = meta;
-  const batch = memory.enabled ? dueBatch(sql, final) : undefined;
-  if (!memory.enabled || !batch) {
-    ports.commit(() => changeExtraction(sql, { resendAt: null }));
-    return { status: "none" };
-  }
+  if (!memory.enabled) return { status: "none" };
   const stub = memdirStub(env, meta, memory.storeId);
+  const batch = batchDue(sql, final);
+  if (!batch) return nothingDue(ports, stub);
+  let lease: Lease | undefined;
+  let ended: Ended;
   try {
     const token = await takeLease(ports, stub, meta);
     if (token === undefined) return { status: "waiting" };
-    const ended = await underLease(ports, meta, memory, { stub, token }, batch, signal);
-    const next = await giveLease(ports, stub, token);
-    return ended.status === "done" ? { status: "done", next } : again(ports, ended.afterMs, next);
+    lease = { stub, token };
+    ended = await underLease(ports, meta, memory, lease, batch, signal);
   } catch (error) {
-    if (error instanceof MemdirError && error.code === "not_found") {
-      // The store was deleted: there is nowhere to save to.
-      ports.commit(() => skip(ports, batch, "disabled"));
-      return { status: "done", next: null };
-    }
-    log("extraction.failed", { error: errorName(error) });
-    return again(ports, limits.RESEND_FIRST_MS, null);
+    ended = thrown(ports, batch, error);
   }
+  const next = lease ? await giveLease(ports, lease) : null;
+  return ended.status === "done" ? { status: "done", next } : again(ports, ended.afterMs, next);
+}
+
+/** A crash may have come between the end of a run and the return of its lease. */
+async function nothingDue(ports: ExtractPorts, stub: MemdirStub): Promise<ExtractReply> {
+  const { lease } = readExtraction(ports.sql);
+  if (lease === null) {
+    ports.commit(() => changeExtraction(ports.sql, { resendAt: null }));
+    return { status: "none" };
+  }
+  return { status: "done", next: await giveLease(ports, { stub, token: lease }) };
+}
+
+/** What passes by itself is waited for; a defect is counted, lest it hold up all that comes later. */
+function thrown(ports: ExtractPorts, batch: Batch, error: unknown): Ended {
+  const code = codeOf(error);
+  log("extraction.failed", { error: errorName(error), ...(code === undefined ? {} : { code }) });
+  if (code === "not_found") {
+    // The store was deleted: there is nowhere to save to.
+    giveUp(ports, batch, "disabled");
+    return { status: "done" };
+  }
+  if (code === undefined || code === "unavailable") {
+    return { status: "retry", afterMs: limits.RESEND_FIRST_MS };
+  }
+  return countFailure(ports, batch);
+}
+
+/** Undefined for what the platform throws where an object or its storage goes away. */
+function codeOf(error: unknown): ErrorCode | undefined {
+  if (error instanceof MemdirError) return error.code;
+  return error instanceof SyntaxError || error instanceof z.ZodError ? "internal" : undefined;
 }
 
 /** When it is tried again is on disk: no message has to come back for it. */
 function again(ports: ExtractPorts, afterMs: number, next: string | null): ExtractReply {
+  // Somebody may have settled the batch while it was looked at.
+  const { requested, cursor } = readExtraction(ports.sql);
+  if (requested <= cursor) return { status: "done", next };
   ports.commit(() => changeExtraction(ports.sql, { resendAt: ports.now() + afterMs }));
   return { status: "retry", afterMs, next };
 }
 
-/** The batch that is due is given up: the cursor passes it, and people are told. */
-export function dropBatch(ports: Pick<ExtractPorts, "sql" | "commit" | "now">): void {
-  const { sql } = ports;
-  const batch = dueBatch(sql, false);
-  if (!batch) return;
-  log("extraction.dropped", { turns: batch.last - batch.first + 1 });
-  ports.commit(() => {
-    const run = unfinishedRun(sql, "extraction");
-    if (run) endRun(sql, run.n, "failed", ports.now());
-    skip(ports, batch, "failed");
-  });
+/**
+ * The queue gave up on what it was told of: the turns up to `upTo`, or all that is due. What was
+ * settled meanwhile, and what came later, is left alone.
+ */
+export function dropBatch(ports: EndPorts, upTo = Number.MAX_SAFE_INTEGER): void {
+  const batch = batchDue(ports.sql, false);
+  if (!batch || upTo < batch.first) return;
+  giveUp(ports, { first: batch.first, last: Math.min(batch.last, upTo) }, "failed");
 }
 
 interface Lease {
@@ -115,32 +139,29 @@ async function takeLease(
   stub: MemdirStub,
   meta: Meta,
 ): Promise<number | undefined> {
-  const { lease } = readExtraction(ports.sql);
-  // One that a crash left behind is ours to give back; its writes are refused from here on.
-  if (lease !== null) unwrap(await stub.release("extraction", lease));
   const { LEASE_MS } = ports.settings;
-  const reply = unwrap(await stub.acquire("extraction", crypto.randomUUID(), LEASE_MS, meta.id));
+  // By its own name: one that a crash left behind is the session's again at once, also where it never
+  // learned its token, and what the older token still writes is refused.
+  const reply = unwrap(await stub.acquire("extraction", meta.id, LEASE_MS, meta.id));
   const token = reply.status === "granted" ? reply.token : null;
   ports.commit(() => changeExtraction(ports.sql, { lease: token }));
   return token ?? undefined;
 }
 
-async function giveLease(
-  ports: ExtractPorts,
-  stub: MemdirStub,
-  token: number,
-): Promise<string | null> {
+/** Gives it back and learns who waits. Where that fails it is tried again when the session is told. */
+async function giveLease(ports: ExtractPorts, { stub, token }: Lease): Promise<string | null> {
   try {
     const next = unwrap(await stub.release("extraction", token));
-    ports.commit(() => changeExtraction(ports.sql, { lease: null }));
+    ports.commit(() => leaseGiven(ports.sql));
     return next;
   } catch (error) {
+    if (error instanceof MemdirError && error.code === "not_found") {
+      ports.commit(() => leaseGiven(ports.sql));
+    }
     log("extraction.lease_kept", { error: errorName(error) });
     return null;
   }
 }
-
-type Ended = { status: "done" } | { status: "retry"; afterMs: number };
 
 async function underLease(
   ports: ExtractPorts,
@@ -157,23 +178,26 @@ async function underLease(
   });
   if (!memory) return { status: "done" };
   const run = unfinishedRun(sql, "extraction") ?? (await newRun(ports, lease, memory, due));
-  const stop = new AbortController();
-  const outcome = await runSteps(
-    ports,
-    meta,
-    memory,
-    run,
-    lease,
-    AbortSignal.any([signal, stop.signal]),
-    stop,
-  );
-  if (!outcome || outcome.reason === "interrupted") {
+  const end = endOf(run) ?? (await runSteps(ports, meta, memory, run, lease, signal));
+  if (!end || end.outcome.reason === "interrupted") {
     return { status: "retry", afterMs: limits.RESEND_FIRST_MS };
   }
-  if (!forkSucceeded(outcome)) return failedRun(ports, run, outcome);
+  if (!forkSucceeded(end.outcome)) return failedRun(ports, run, end);
   const healed = unfinishedRun(sql, "extraction")?.log.saved.length ? await heal(memory) : [];
-  ports.commit(() => finish(ports, memory, run, healed, outcome));
+  finish(ports, memory.storeId, run, healed, end.outcome);
   return { status: "done" };
+}
+
+/** How a run ended whose last answer is on disk: the model is not asked again. */
+function endOf({ outcome }: Run): ForkEnd | undefined {
+  switch (outcome) {
+    case "end_turn":
+    case "refusal":
+    case "stopped":
+      return { outcome: { reason: outcome } };
+    default:
+      return undefined;
+  }
 }
 
 async function newRun(
@@ -197,17 +221,18 @@ async function newRun(
   return run;
 }
 
-/** Undefined where it was cut off: the lease passed on, or its time was up. */
+/** Undefined where it was cut off: its signal, a lease that passed on, or somebody who ended the run. */
 async function runSteps(
   ports: ExtractPorts,
   meta: Meta,
   memory: TurnMemory,
   run: Run,
   lease: Lease,
-  signal: AbortSignal,
-  stop: AbortController,
-): Promise<LoopOutcome | undefined> {
+  cut: AbortSignal,
+): Promise<ForkEnd | undefined> {
   const { sql, settings } = ports;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([cut, stop.signal]);
   const deadline = ports.now() + limits.EXTRACTION_MS;
   const prefix = await prefixOf(ports, meta, memory, run.lastTurn);
   const mounts = agentMounts(ports.env.FILES, meta, meta.environmentId, memory);
@@ -232,6 +257,8 @@ async function runSteps(
     signal,
   );
   let renewedAt = ports.now();
+  let failure: FailureKind | undefined;
+  let late = false;
   let step = await fork.next();
   while (!step.done) {
     if (ports.now() - renewedAt > settings.LEASE_MS / 3) {
@@ -240,15 +267,17 @@ async function runSteps(
       const renewed = unwrap(await stub.renew("extraction", token, settings.LEASE_MS));
       if (renewed.status !== "granted") stop.abort();
     }
-    if (ports.now() > deadline) stop.abort();
+    late = ports.now() > deadline;
+    if (late || !isUnfinished(sql, run.n)) stop.abort();
     // What an aborted fork still says is not recorded: it goes on from its last whole step.
     if (signal.aborted) break;
+    if (step.value.type === "request_failed") failure = step.value.failure.kind;
     await recordStep(ports, meta, memory, run, step.value);
     step = await fork.next();
   }
-  if (step.done) return step.value;
+  if (step.done) return { outcome: step.value, failure };
   await fork.return({ reason: "interrupted" });
-  return undefined;
+  return late ? { outcome: { reason: "failed" } } : undefined;
 }
 
 async function recordStep(
@@ -294,58 +323,4 @@ async function heal(memory: TurnMemory): Promise<Receipt[]> {
     log("extraction.index_not_healed", { error: errorName(error) });
     return [];
   }
-}
-
-/** The one step in which a run becomes part of the session: cursor, event and log, or none of them. */
-function finish(
-  ports: ExtractPorts,
-  memory: TurnMemory,
-  run: Run,
-  healed: readonly Receipt[],
-  outcome: LoopOutcome,
-): void {
-  const { sql } = ports;
-  addSaved(sql, run.n, healed);
-  const saved = unfinishedRun(sql, "extraction")?.log.saved ?? [];
-  const now = ports.now();
-  endRun(sql, run.n, saved.length > 0 ? outcome.reason : "nothing_new", now);
-  const turn_id = turnByNumber(sql, run.lastTurn).eventId;
-  const event =
-    saved.length > 0
-      ? savedEvent("extraction", memory.storeId, saved)
-      : { type: "memory.skipped", by: "extraction", reason: "nothing_new" };
-  appendEvent(sql, { ...event, turn_id }, now);
-  settleUpTo(sql, run.lastTurn, now);
-}
-
-function skip(
-  ports: Pick<ExtractPorts, "sql" | "now">,
-  batch: Batch,
-  reason: "failed" | "disabled",
-): void {
-  const turn_id = turnByNumber(ports.sql, batch.last).eventId;
-  const event = { type: "memory.skipped", by: "extraction", reason, turn_id };
-  appendEvent(ports.sql, event, ports.now());
-  settleUpTo(ports.sql, batch.last, ports.now());
-}
-
-/** A run whose model failed goes on later; one that ended without success begins anew. */
-function failedRun(ports: ExtractPorts, run: Run, outcome: LoopOutcome): Ended {
-  const { sql } = ports;
-  if (outcome.reason === "wait") {
-    ports.commit(() => resetAttempts(sql, run.n));
-    return { status: "retry", afterMs: outcome.ms };
-  }
-  let failures = 0;
-  ports.commit(() => {
-    failures = readExtraction(sql).failures + 1;
-    changeExtraction(sql, { failures });
-    if (outcome.reason === "failed") resetAttempts(sql, run.n);
-    else endRun(sql, run.n, outcome.reason, ports.now());
-  });
-  if (failures >= limits.EXTRACTION_ATTEMPTS) {
-    dropBatch(ports);
-    return { status: "done" };
-  }
-  return { status: "retry", afterMs: limits.RETRY_FIRST_MS * 2 ** failures };
 }

@@ -110,9 +110,16 @@ export function dueBatch(sql: SqlStorage, final: boolean): NextBatch["batch"] {
   return nextBatch(marksBehind(sql), { final }).batch;
 }
 
+/** Asks for all that has ended: no turn will follow. */
+export function requestAll(sql: SqlStorage, now: number): void {
+  const last = marksBehind(sql).at(-1)?.n;
+  if (last !== undefined) requestExtraction(sql, last, now);
+}
+
 /**
  * Settles the turns up to this one, and those behind it that need nobody. Where that was all, nothing
- * is due any more. Within the transaction that records what came of them.
+ * is due any more but a lease that is still to be given back. Within the transaction that records what
+ * came of them.
  */
 export function settleUpTo(sql: SqlStorage, last: number, now: number): void {
   const { cursor } = readExtraction(sql);
@@ -120,7 +127,14 @@ export function settleUpTo(sql: SqlStorage, last: number, now: number): void {
   settle(sql);
   const state = readExtraction(sql);
   const more = state.requested > state.cursor && dueBatch(sql, false) !== undefined;
-  changeExtraction(sql, { resendAt: more ? now : null });
+  const left = state.lease === null ? null : now + RESEND_FIRST_MS;
+  changeExtraction(sql, { resendAt: more ? now : left });
+}
+
+/** The lease is somebody else's now. Where nothing is due, nobody has to come back. */
+export function leaseGiven(sql: SqlStorage): void {
+  const { requested, cursor } = readExtraction(sql);
+  changeExtraction(sql, { lease: null, ...(requested > cursor ? {} : { resendAt: null }) });
 }
 
 function settle(sql: SqlStorage): void {

@@ -38,6 +38,7 @@ export interface Run extends ForkState {
   firstTurn: number;
   lastTurn: number;
   log: RunLog;
+  /** Set together with the fork's last answer: only the end is left to do. */
   outcome: string | undefined;
   startedAt: number;
   endedAt: number | undefined;
@@ -94,6 +95,25 @@ export function unfinishedRun(sql: SqlStorage, purpose: string): Run | undefined
   return row && runOf(sql, row);
 }
 
+/** Whether this run has not ended: who ends it settles its turns. */
+export function isUnfinished(sql: SqlStorage, n: number): boolean {
+  return sql.exec("SELECT 1 FROM runs WHERE n = ? AND ended_at IS NULL", n).toArray().length > 0;
+}
+
+/** The turns of the newest run of a purpose. Read without its messages, which may be broken. */
+export function newestRange(
+  sql: SqlStorage,
+  purpose: string,
+): { first: number; last: number } | undefined {
+  const [row] = sql
+    .exec<{ first_turn: number; last_turn: number }>(
+      "SELECT first_turn, last_turn FROM runs WHERE purpose = ? ORDER BY n DESC LIMIT 1",
+      purpose,
+    )
+    .toArray();
+  return row && { first: row.first_turn, last: row.last_turn };
+}
+
 /** Runs of a purpose, newest first, behind a number. */
 export function listRuns(
   sql: SqlStorage,
@@ -129,6 +149,9 @@ export function recordRunStep(
         step.continuation ? 1 : 0,
         n,
       );
+      if (step.outcome) {
+        sql.exec("UPDATE runs SET outcome = ? WHERE n = ?", step.outcome.reason, n);
+      }
       return;
     case "request_failed":
       sql.exec("UPDATE runs SET attempt = ? WHERE n = ?", step.attempt, n);
@@ -170,6 +193,20 @@ export function endRun(sql: SqlStorage, n: number, outcome: string, now: number)
     n,
   );
   sql.exec("DELETE FROM run_messages WHERE run = ?", n);
+}
+
+/** Ends what a purpose has begun. Read without their rows, which may be broken. */
+export function endUnfinished(
+  sql: SqlStorage,
+  purpose: string,
+  outcome: string,
+  now: number,
+): void {
+  const rows = sql.exec<{ n: number }>(
+    "SELECT n FROM runs WHERE purpose = ? AND ended_at IS NULL",
+    purpose,
+  );
+  for (const { n } of rows.toArray()) endRun(sql, n, outcome, now);
 }
 
 /** A failed model call was given up: the next time starts with all its tries. */

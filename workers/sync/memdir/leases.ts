@@ -53,11 +53,13 @@ export function renew(dir: Holder, name: LeaseName, token: number, ms: number): 
 }
 
 /**
- * Gives a lease back; a holder that lost it changes nothing. The answer is who has waited longest,
- * and waits no more: to tell them is the holder's last duty. Whoever is not told asks again.
+ * Gives a lease back; a holder that lost it, or gave it back before, changes nothing. The answer is who
+ * has waited longest, and waits no more: to tell them is the holder's last duty. Whoever is not told
+ * asks again.
  */
 export function release(dir: Holder, name: LeaseName, token: number): string | null {
-  if (lease(dir, name)?.token !== token) return null;
+  const row = lease(dir, name);
+  if (row?.token !== token || row.until === 0) return null;
   dir.sql.exec("UPDATE leases SET until = 0 WHERE name = ?", name);
   const [next] = dir.sql
     .exec<{ n: number; waiter: string }>(

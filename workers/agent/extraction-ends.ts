@@ -1,0 +1,137 @@
+// What comes of a batch: it is saved, given up, or tried again later. Each is one transaction: cursor,
+// event and log, or none of them.
+
+import { log } from "../../src/platform/log.ts";
+import type { Receipt } from "../../src/platform/memdir-rpc.ts";
+import type { Batch } from "../../src/shared/extraction/batch.ts";
+import {
+  EXTRACTION_ATTEMPTS,
+  RESEND_FIRST_MS,
+  RESEND_MOST_MS,
+  RETRY_FIRST_MS,
+} from "../../src/shared/limits.ts";
+import type { FailureKind } from "../../src/shared/query/model.ts";
+import type { LoopOutcome } from "../../src/shared/query/steps.ts";
+import { appendEvent } from "./events.ts";
+import { changeExtraction, dueBatch, readExtraction, settleUpTo } from "./extraction-state.ts";
+import { savedEvent } from "./record-step.ts";
+import type { Run } from "./runs.ts";
+import {
+  addSaved,
+  endRun,
+  endUnfinished,
+  isUnfinished,
+  newestRange,
+  resetAttempts,
+  unfinishedRun,
+} from "./runs.ts";
+import { turnByNumber } from "./turns.ts";
+
+export interface EndPorts {
+  sql: SqlStorage;
+  /** Runs a function as one transaction and tells the subscribers afterwards. */
+  commit(write: () => void): void;
+  now(): number;
+}
+
+export type Ended = { status: "done" } | { status: "retry"; afterMs: number };
+
+/** How a fork's run ended. `failure`: why the model's last call failed, where one did. */
+export interface ForkEnd {
+  outcome: LoopOutcome;
+  failure?: FailureKind | undefined;
+}
+
+/** Calls that failed so cost nothing and say nothing about what was asked. */
+const UNSERVED: ReadonlySet<FailureKind> = new Set([
+  "overloaded",
+  "rate_limited",
+  "server_error",
+  "unreachable",
+]);
+
+/**
+ * The oldest turns that are due. One that was begun stays as it is until it is settled, also where its
+ * run failed: a turn that came later has no part in that.
+ */
+export function batchDue(sql: SqlStorage, final: boolean): Batch | undefined {
+  const begun = newestRange(sql, "extraction");
+  const { cursor } = readExtraction(sql);
+  if (!begun || begun.last <= cursor) return dueBatch(sql, final);
+  return { first: Math.max(begun.first, cursor + 1), last: begun.last };
+}
+
+/** The one step in which a run becomes part of the session. Does nothing for one that has ended. */
+export function finish(
+  ports: EndPorts,
+  storeId: string,
+  run: Run,
+  healed: readonly Receipt[],
+  outcome: LoopOutcome,
+): void {
+  const { sql } = ports;
+  const now = ports.now();
+  ports.commit(() => {
+    if (!isUnfinished(sql, run.n)) return;
+    addSaved(sql, run.n, healed);
+    const saved = unfinishedRun(sql, "extraction")?.log.saved ?? [];
+    endRun(sql, run.n, saved.length > 0 ? outcome.reason : "nothing_new", now);
+    const turn_id = turnByNumber(sql, run.lastTurn).eventId;
+    const event =
+      saved.length > 0
+        ? savedEvent("extraction", storeId, saved)
+        : { type: "memory.skipped", by: "extraction", reason: "nothing_new" };
+    appendEvent(sql, { ...event, turn_id }, now);
+    settleUpTo(sql, run.lastTurn, now);
+  });
+}
+
+/** A batch is given up: the cursor passes it, its run ends, and people are told. */
+export function giveUp(ports: EndPorts, batch: Batch, reason: "failed" | "disabled"): void {
+  const { sql } = ports;
+  const now = ports.now();
+  log("extraction.dropped", { turns: batch.last - batch.first + 1, reason });
+  ports.commit(() => {
+    endUnfinished(sql, "extraction", reason, now);
+    const turn_id = turnByNumber(sql, batch.last).eventId;
+    appendEvent(sql, { type: "memory.skipped", by: "extraction", reason, turn_id }, now);
+    // With the store its lease is gone.
+    if (reason === "disabled") changeExtraction(sql, { lease: null });
+    settleUpTo(sql, batch.last, now);
+  });
+}
+
+/**
+ * A run whose model failed goes on later; one that ended without success begins anew, a fixed number
+ * of times. A model that serves nobody is waited for, as long again as it was waited for already.
+ */
+export function failedRun(ports: EndPorts, run: Run, { outcome, failure }: ForkEnd): Ended {
+  const { sql } = ports;
+  const again = () => {
+    if (outcome.reason === "failed" || outcome.reason === "wait") resetAttempts(sql, run.n);
+    else endRun(sql, run.n, outcome.reason, ports.now());
+  };
+  const unserved = failure !== undefined && UNSERVED.has(failure);
+  if (outcome.reason === "wait" || (outcome.reason === "failed" && unserved)) {
+    ports.commit(again);
+    const waited = Math.max(ports.now() - run.startedAt, 2 * RETRY_FIRST_MS);
+    const afterMs = outcome.reason === "wait" ? outcome.ms : Math.min(waited, RESEND_MOST_MS);
+    return { status: "retry", afterMs };
+  }
+  return countFailure(ports, { first: run.firstTurn, last: run.lastTurn }, again);
+}
+
+/** One try of a batch failed; after the last one it is given up. */
+export function countFailure(ports: EndPorts, batch: Batch, write: () => void = () => {}): Ended {
+  const { sql } = ports;
+  const failures = readExtraction(sql).failures + 1;
+  ports.commit(() => {
+    changeExtraction(sql, { failures });
+    write();
+  });
+  if (failures < EXTRACTION_ATTEMPTS) {
+    return { status: "retry", afterMs: Math.min(RETRY_FIRST_MS * 2 ** failures, RESEND_FIRST_MS) };
+  }
+  giveUp(ports, batch, "failed");
+  return { status: "done" };
+}

@@ -1,10 +1,12 @@
 // `npm run bench [-- name …]`: measures, and never judges. Figures of one run stand side by side;
 // between runs and machines they mean little.
 
+import { benchRecall } from "./recall.ts";
 import { benchScan } from "./scan.ts";
 import { benchSessions } from "./sessions.ts";
 
 const BENCHES: Record<string, () => Promise<void>> = {
+  recall: benchRecall,
   scan: benchScan,
   sessions: benchSessions,
 };

@@ -156,6 +156,11 @@ export const RECALL_SELECT_MS = 10_000;
 export const RECALL_QUERY_CHARACTERS = 4000;
 /** The checks of what memories name, in milliseconds; what is not known by then is not said. */
 export const RECALL_VERIFY_MS = 2_000;
+/**
+ * A search that nobody waits for begins so long after the main model was asked, in milliseconds, or at
+ * once when the model calls a tool: so it takes nothing from the time to the answer's first byte.
+ */
+export const RECALL_BEGIN_MS = 100;
 /** Paths and symbols of one memory that are checked. */
 export const RECALL_CLAIMS = 5;
 /** Files that one turn's checks open: those that memories name, and those searched for a symbol. */
@@ -178,8 +183,6 @@ export const RESEND_FIRST_MS = 15_000;
 export const RESEND_MOST_MS = 10 * 60 * 1000;
 /** Longest delay that a queue message is put off by, in seconds: the platform takes 12 hours. */
 export const QUEUE_DELAY_MOST_S = 15 * 60;
-/** Sessions that one consumer serves in a row before it hands the next one to the queue. */
-export const EXTRACTIONS_IN_A_ROW = 25;
 /** Calls of a fork that its log keeps. */
 export const FORK_LOG_CALLS = 100;
 /** The report of a session's tokens is waited for at the end of a turn, in milliseconds. */

@@ -6,18 +6,23 @@ import { overBudget, utcDay } from "../../src/platform/budget.ts";
 import { errorName, log } from "../../src/platform/log.ts";
 import { memdirStub } from "../../src/platform/memdir-rpc.ts";
 import { sendWork } from "../../src/platform/queue.ts";
+import type { ExtractReply } from "../../src/platform/session-rpc.ts";
 import { RESEND_FIRST_MS, WATCHDOG_MS } from "../../src/shared/limits.ts";
 import type { AgentEnv } from "../env.ts";
-import type { ExtractPorts, ExtractReply } from "./extract.ts";
+import { callNext } from "./call-next.ts";
+import type { ExtractPorts } from "./extract.ts";
 import { extract } from "./extract.ts";
 import { changeExtraction, noteSent, readExtraction, requestAll } from "./extraction-state.ts";
 import { readMeta } from "./meta.ts";
+import { pause, within } from "./sleep.ts";
 import { markReported, unreportedUsage } from "./usage.ts";
 
 export interface BackgroundPorts extends ExtractPorts {
   env: AgentEnv;
   /** Keeps the object alive for work that nobody waits for. */
   waitUntil(work: Promise<unknown>): void;
+  /** A run has ended, well or not. */
+  ended(): void;
 }
 
 export interface Background {
@@ -52,7 +57,15 @@ export function createBackground(ports: BackgroundPorts): Background {
     });
     running = { stop, done };
     tookOver = true;
-    ports.waitUntil(done.catch(() => {}));
+    ports.waitUntil(
+      done.then(
+        (reply) => {
+          ports.ended();
+          return "next" in reply && reply.next !== null ? callNext(ports, reply.next) : undefined;
+        },
+        () => ports.ended(),
+      ),
+    );
     return done;
   };
 
@@ -99,9 +112,11 @@ export function createBackground(ports: BackgroundPorts): Background {
       ports.commit(() => requestAll(sql, ports.now()));
       while (ports.now() < until) {
         const work = running?.done ?? start(true);
-        const reply = await Promise.race([work.catch(() => undefined), pause(until - ports.now())]);
+        const reply = await within(
+          until - ports.now(),
+          work.catch(() => undefined),
+        );
         if (!reply || reply.status === "none") break;
-        if ("next" in reply && reply.next !== null) await handOn(reply.next);
         const ms = reply.status === "retry" ? reply.afterMs : LOOK_MS;
         if (reply.status !== "done") await pause(Math.min(ms, until - ports.now()));
       }
@@ -111,8 +126,11 @@ export function createBackground(ports: BackgroundPorts): Background {
       const { lease } = readExtraction(sql);
       const stub = memdirStub(env, readMeta(sql), memory.storeId);
       const given = lease === null ? undefined : await stub.release("extraction", lease);
-      if (given?.ok && given.value !== null) await handOn(given.value);
-      await Promise.race([running.done.catch(() => {}), pause(STOP_MS)]);
+      if (given?.ok && given.value !== null) await callNext(ports, given.value);
+      await within(
+        STOP_MS,
+        running.done.catch(() => {}),
+      );
     },
     async report() {
       const rows = unreportedUsage(sql);
@@ -140,18 +158,5 @@ export function createBackground(ports: BackgroundPorts): Background {
     },
   };
 
-  async function handOn(session: string): Promise<void> {
-    const { tenant, user, memory } = readMeta(sql);
-    if (!memory.enabled) return;
-    const work = { kind: "extract" as const, tenant, user, session, store: memory.storeId };
-    await sendWork(env.WORK, work).catch((error: unknown) =>
-      log("extraction.not_sent", { error: errorName(error) }),
-    );
-  }
-
   return background;
-}
-
-function pause(ms: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(() => resolve(undefined), Math.max(0, ms)));
 }

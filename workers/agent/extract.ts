@@ -4,10 +4,11 @@
 
 import * as z from "zod";
 import { errorName, log } from "../../src/platform/log.ts";
-import type { MemdirStub, Receipt } from "../../src/platform/memdir-rpc.ts";
+import type { MemdirStub } from "../../src/platform/memdir-rpc.ts";
 import { memdirStub } from "../../src/platform/memdir-rpc.ts";
 import { agentMounts } from "../../src/platform/mount-table.ts";
 import { unwrap } from "../../src/platform/reply.ts";
+import type { ExtractReply } from "../../src/platform/session-rpc.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
 import type { ErrorCode } from "../../src/shared/errors.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
@@ -20,13 +21,14 @@ import * as limits from "../../src/shared/limits.ts";
 import type { FailureKind } from "../../src/shared/query/model.ts";
 import type { LoopStep } from "../../src/shared/query/steps.ts";
 import { createFileTools } from "../../src/shared/tools/file-tools.ts";
+import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import type { AgentEnv } from "../env.ts";
 import { readSeen } from "./calls.ts";
 import type { Ended, EndPorts, ForkEnd } from "./extraction-ends.ts";
 import { batchDue, countFailure, failedRun, finish, giveUp } from "./extraction-ends.ts";
 import { changeExtraction, leaseGiven, readExtraction } from "./extraction-state.ts";
 import type { SessionMemory, TurnMemory } from "./memory.ts";
-import { turnMemory } from "./memory.ts";
+import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
 import { loopSurroundings } from "./model-ports.ts";
@@ -40,14 +42,6 @@ export interface ExtractPorts extends EndPorts {
   env: Pick<AgentEnv, "FILES" | "MEMDIR">;
   settings: AgentSettings;
 }
-
-/** `next` is another session that waits for the same memory: to tell it is the caller's duty. */
-export type ExtractReply =
-  | { status: "none" }
-  /** The memory is somebody else's just now; they know that this session waits. */
-  | { status: "waiting" }
-  | { status: "done"; next: string | null }
-  | { status: "retry"; afterMs: number; next: string | null };
 
 /**
  * Looks at the oldest batch that is due. `final`: no turn will follow. Never throws for what a model or
@@ -177,13 +171,17 @@ async function underLease(
     token: lease.token,
   });
   if (!memory) return { status: "done" };
+  if (unwrap(await lease.stub.meta()).archivedAt !== null) {
+    giveUp(ports, due, "disabled");
+    return { status: "done" };
+  }
   const run = unfinishedRun(sql, "extraction") ?? (await newRun(ports, lease, memory, due));
   const end = endOf(run) ?? (await runSteps(ports, meta, memory, run, lease, signal));
   if (!end || end.outcome.reason === "interrupted") {
     return { status: "retry", afterMs: limits.RESEND_FIRST_MS };
   }
   if (!forkSucceeded(end.outcome)) return failedRun(ports, run, end);
-  const healed = unfinishedRun(sql, "extraction")?.log.saved.length ? await heal(memory) : [];
+  const healed = unfinishedRun(sql, "extraction")?.log.saved.length ? await healIndex(memory) : [];
   finish(ports, memory.storeId, run, healed, end.outcome);
   return { status: "done" };
 }
@@ -273,6 +271,7 @@ async function runSteps(
     if (signal.aborted) break;
     if (step.value.type === "request_failed") failure = step.value.failure.kind;
     await recordStep(ports, meta, memory, run, step.value);
+    if (step.value.type === "call_finished") rememberNotes(seen, step.value.result.notes);
     step = await fork.next();
   }
   if (step.done) return { outcome: step.value, failure };
@@ -313,14 +312,4 @@ async function prefixOf(
     tools: createFileTools({ mounts, seen: new Map() }),
     messages: readTranscript(ports.sql, lastTurn),
   };
-}
-
-/** The index can be healed by the next writer too: that never costs a run. */
-async function heal(memory: TurnMemory): Promise<Receipt[]> {
-  try {
-    return await memory.reconcile();
-  } catch (error) {
-    log("extraction.index_not_healed", { error: errorName(error) });
-    return [];
-  }
 }

@@ -14,6 +14,7 @@ import type { FailureKind } from "../../src/shared/query/model.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
 import { appendEvent } from "./events.ts";
 import { changeExtraction, dueBatch, readExtraction, settleUpTo } from "./extraction-state.ts";
+import { readMeta } from "./meta.ts";
 import { savedEvent } from "./record-step.ts";
 import type { Run } from "./runs.ts";
 import {
@@ -23,6 +24,7 @@ import {
   isUnfinished,
   newestRange,
   resetAttempts,
+  savedByNewest,
   unfinishedRun,
 } from "./runs.ts";
 import { turnByNumber } from "./turns.ts";
@@ -86,14 +88,20 @@ export function finish(
   });
 }
 
-/** A batch is given up: the cursor passes it, its run ends, and people are told. */
+/** A batch is given up: the cursor passes it, its run ends, and people are told, of what it saved too. */
 export function giveUp(ports: EndPorts, batch: Batch, reason: "failed" | "disabled"): void {
   const { sql } = ports;
   const now = ports.now();
   log("extraction.dropped", { turns: batch.last - batch.first + 1, reason });
   ports.commit(() => {
+    const begun = newestRange(sql, "extraction");
+    const saved = begun?.last === batch.last ? savedByNewest(sql, "extraction") : [];
     endUnfinished(sql, "extraction", reason, now);
     const turn_id = turnByNumber(sql, batch.last).eventId;
+    const { memory } = readMeta(sql);
+    if (reason === "failed" && saved.length > 0 && memory.enabled) {
+      appendEvent(sql, { ...savedEvent("extraction", memory.storeId, saved), turn_id }, now);
+    }
     appendEvent(sql, { type: "memory.skipped", by: "extraction", reason, turn_id }, now);
     // With the store its lease is gone.
     if (reason === "disabled") changeExtraction(sql, { lease: null });

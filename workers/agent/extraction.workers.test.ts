@@ -7,13 +7,14 @@ import { createStandIn, type ModelCall } from "../../dev/stand-in-model/stand-in
 import { newId } from "../../src/platform/ids.ts";
 import { memdirStub, type Version } from "../../src/platform/memdir-rpc.ts";
 import { unwrap } from "../../src/platform/reply.ts";
+import type { ExtractReply } from "../../src/platform/session-rpc.ts";
 import { type AgentSettings, variablesOf } from "../../src/platform/variables.ts";
 import { EXTRACTION_ATTEMPTS, RESEND_MOST_MS } from "../../src/shared/limits.ts";
 import { parseIndex } from "../../src/shared/memdir/index-lines.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
 import type { AgentEnv } from "../env.ts";
 import { appendEvent } from "./events.ts";
-import { dropBatch, type ExtractPorts, type ExtractReply, extract } from "./extract.ts";
+import { dropBatch, type ExtractPorts, extract } from "./extract.ts";
 import { changeExtraction, endTurnMark, readExtraction } from "./extraction-state.ts";
 import { readMeta } from "./meta.ts";
 import { newMeta } from "./meta-fixture.ts";
@@ -261,7 +262,7 @@ test("a store that was archived in between takes no write, and the turn is settl
     unwrap(await life.memory().archive());
     expect((await life.run()).reply.status).toBe("done");
     expect(await versionsOf(life)).toEqual([]);
-    expect(outcomesOf(life.sql)).toMatchObject([{ type: "memory.skipped", reason: "nothing_new" }]);
+    expect(outcomesOf(life.sql)).toMatchObject([{ type: "memory.skipped", reason: "disabled" }]);
     await life.expectFree();
   });
 });

@@ -20,17 +20,20 @@ const receipt = z.object({
   versionId: z.string(),
   n: z.number(),
 });
-const logSchema = z.object({
-  calls: z.array(
-    z.object({
-      tool: z.string(),
-      path: z.string().optional(),
-      /** Why it was refused or failed. */
-      error: z.string().optional(),
-    }),
-  ),
-  saved: z.array(receipt),
-});
+/** A log that cannot be read tells nothing, and spoils nothing else. */
+const logSchema = z
+  .object({
+    calls: z.array(
+      z.object({
+        tool: z.string(),
+        path: z.string().optional(),
+        /** Why it was refused or failed. */
+        error: z.string().optional(),
+      }),
+    ),
+    saved: z.array(receipt),
+  })
+  .catch({ calls: [], saved: [] });
 export type RunLog = z.infer<typeof logSchema>;
 
 export interface Run extends ForkState {
@@ -112,6 +115,14 @@ export function newestRange(
     )
     .toArray();
   return row && { first: row.first_turn, last: row.last_turn };
+}
+
+/** What the newest run of a purpose has saved. Read without its messages, which may be broken. */
+export function savedByNewest(sql: SqlStorage, purpose: string): Receipt[] {
+  const [row] = sql
+    .exec<{ n: number }>("SELECT n FROM runs WHERE purpose = ? ORDER BY n DESC LIMIT 1", purpose)
+    .toArray();
+  return row ? readLog(sql, row.n).saved : [];
 }
 
 /** Runs of a purpose, newest first, behind a number. */
@@ -265,7 +276,15 @@ function addToLog(
 
 function readLog(sql: SqlStorage, n: number): RunLog {
   const { log } = sql.exec<{ log: string }>("SELECT log FROM runs WHERE n = ?", n).one();
-  return logSchema.parse(JSON.parse(log));
+  return logOf(log);
+}
+
+function logOf(text: string): RunLog {
+  try {
+    return logSchema.parse(JSON.parse(text));
+  } catch {
+    return { calls: [], saved: [] };
+  }
 }
 
 function writeLog(sql: SqlStorage, n: number, log: RunLog): void {
@@ -297,7 +316,7 @@ function runOf(sql: SqlStorage, row: Row): Run {
     iteration: row.iteration,
     attempt: row.attempt,
     continuations: row.continuations,
-    log: logSchema.parse(JSON.parse(row.log)),
+    log: logOf(row.log),
     outcome: row.outcome ?? undefined,
     startedAt: row.started_at,
     endedAt: row.ended_at ?? undefined,

@@ -9,6 +9,7 @@ import { errorName, log } from "../../src/platform/log.ts";
 import type { ExtractWork } from "../../src/platform/queue.ts";
 import type { Reply } from "../../src/platform/reply.ts";
 import { replyWith } from "../../src/platform/reply.ts";
+import type { ExtractReply } from "../../src/platform/session-rpc.ts";
 import { variablesOf } from "../../src/platform/variables.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import { USAGE_REPORT_MS } from "../../src/shared/limits.ts";
@@ -20,7 +21,6 @@ import { createBackground } from "./background.ts";
 import type { Subscriber } from "./event-stream.ts";
 import type { EventQuery, StoredEvent } from "./events.ts";
 import { appendEvent, eventsById } from "./events.ts";
-import type { ExtractReply } from "./extract.ts";
 import { dropBatch } from "./extract.ts";
 import { readExtraction } from "./extraction-state.ts";
 import { earlierReply, keepReply } from "./idempotency.ts";
@@ -40,6 +40,9 @@ import { runTurn } from "./turn-runner.ts";
 import type { Turn } from "./turns.ts";
 import { currentTurn } from "./turns.ts";
 import { unreportedUsage } from "./usage.ts";
+
+/** How long a call waits for the run that it started, in milliseconds; the run goes on either way. */
+const EXTRACT_REPLY_MS = 2_000;
 
 export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;
@@ -117,24 +120,20 @@ export class Session extends DurableObject<AgentEnv> {
     return this.#reading(() => extractionPage(this.#sql, query));
   }
 
-  /** Runs the extraction that is due, if this message is about this session and one still is. */
+  /** Starts the extraction that is due, if this message is about this session and one still is. */
   async extract({ store, upTo }: Pick<ExtractWork, "store" | "upTo">): Promise<ExtractReply> {
     if (!hasSchema(this.#sql) || this.#deletion || this.#gone) return { status: "none" };
     const { memory, deleting } = readMeta(this.#sql);
     if (deleting || !memory.enabled || memory.storeId !== store) return { status: "none" };
     if (upTo !== undefined && upTo <= readExtraction(this.#sql).cursor) return { status: "none" };
-    const reply = await this.#background.run(false);
-    if (!this.#gone) {
-      this.ctx.waitUntil(this.#background.report());
-      this.#kick();
-    }
-    return reply;
+    const run = this.#background.run(false);
+    return (await within(EXTRACT_REPLY_MS, run)) ?? { status: "running" };
   }
 
   /** The queue has given up: what it was about is dropped, and people are told. */
-  async dropExtraction(): Promise<void> {
+  async dropExtraction(upTo?: number): Promise<void> {
     if (!hasSchema(this.#sql) || this.#gone) return;
-    dropBatch(this.#ports());
+    dropBatch(this.#ports(), upTo);
   }
 
   /** Ends the conversation and keeps it to be read: waits for work in flight, takes nothing new. */
@@ -146,6 +145,7 @@ export class Session extends DurableObject<AgentEnv> {
         const now = Date.now();
         this.#commit(() => writeMeta(this.#sql, { ...meta, archivedAt: now, updatedAt: now }));
         await workOff(this.#active, this.#background, this.#drainMs());
+        this.#kick();
       }
       return this.#shape();
     });
@@ -251,6 +251,11 @@ export class Session extends DurableObject<AgentEnv> {
     this.#made ??= createBackground({
       ...this.#ports(),
       waitUntil: (work) => this.ctx.waitUntil(work),
+      ended: () => {
+        if (this.#gone) return;
+        this.ctx.waitUntil(this.#background.report());
+        this.#kick();
+      },
     });
     return this.#made;
   }

@@ -2,6 +2,7 @@
 // id leads to an object that holds nothing.
 
 import type { Principal } from "../../src/platform/auth.ts";
+import { sessionObject } from "../../src/platform/session-rpc.ts";
 import type { AgentEnv } from "../env.ts";
 import type { Session } from "./session.ts";
 
@@ -29,7 +30,6 @@ export type SessionStub = Calls<
 
 /** The session of this id, if it is the principal's; else an object that answers `not_found`. */
 export function sessionStub(env: Pick<AgentEnv, "SESSION">, owner: Owner, id: string): SessionStub {
-  const name = JSON.stringify([owner.tenant, owner.user, id]);
   // The platform's own stub type loses every method whose result holds `unknown`.
-  return env.SESSION.get(env.SESSION.idFromName(name)) as unknown as SessionStub;
+  return sessionObject(env, owner, id) as unknown as SessionStub;
 }

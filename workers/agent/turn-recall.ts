@@ -7,7 +7,7 @@ import { memdirStub } from "../../src/platform/memdir-rpc.ts";
 import { workspaceMount } from "../../src/platform/mount-table.ts";
 import { unwrap } from "../../src/platform/reply.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
-import { RECALL_TOKENS } from "../../src/shared/limits.ts";
+import { RECALL_BEGIN_MS, RECALL_TOKENS } from "../../src/shared/limits.ts";
 import type { Message } from "../../src/shared/query/messages.ts";
 import { toolCallsOf } from "../../src/shared/query/messages.ts";
 import type { Recalled, RecallPorts } from "../../src/shared/recall/recall.ts";
@@ -33,6 +33,8 @@ interface RecallSurroundings {
 }
 
 export interface TurnRecall {
+  /** The model has been asked: the search begins soon. */
+  asked(): void;
   /** Begins the search, once. */
   begin(): void;
   /** What joins the turn now: the attachment, once it is there. The first call may wait for it. */
@@ -70,12 +72,17 @@ export function turnRecall(
     recordRecall(sql, turn, recalled, ports.now());
   };
   const begin = () => {
+    if (stopped.aborted) return;
     search ??= run(ports, meta, memory, history, stopped).then((recalled) => {
       found = recalled;
       return recalled;
     });
   };
+  let timer: ReturnType<typeof setTimeout> | undefined;
   return {
+    asked() {
+      if (!search && !stopped.aborted) timer ??= setTimeout(begin, RECALL_BEGIN_MS);
+    },
     begin,
     async joining() {
       if (!waited && settings.RECALL_WAIT_MS > 0) {
@@ -97,6 +104,7 @@ export function turnRecall(
       if (message === attached && found) record(found);
     },
     end(paused) {
+      clearTimeout(timer);
       stop.abort();
       if (paused || recorded || !search) return;
       const recalled = unused(found ?? NOTHING);

@@ -108,8 +108,9 @@ export async function runTurn(
         });
         if (value.type === "request_started") {
           preview = createPreview();
-          recall?.begin();
+          recall?.asked();
         }
+        if (value.type === "answered" && value.calls.length > 0) recall?.begin();
         rememberNotes(seen, notes);
         wrote ||= receipts.length > 0;
       }

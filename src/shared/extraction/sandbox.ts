@@ -12,8 +12,8 @@ export interface ForkSandbox {
   /** Where the memory is mounted, and its files with the fork's own name and lease. */
   directory: string;
   files: FileStore;
-  /** What the parent knows of each file, by canonical path; it is in the prefix. */
-  seen: ReadonlyMap<string, string>;
+  /** What the fork knows of each file, by canonical path: first what its parent knew. */
+  seen: Map<string, string>;
 }
 
 /**
@@ -26,7 +26,7 @@ export function extractionTools(sandbox: ForkSandbox): Map<string, Tool> {
     if (mount.at === directory) return { ...mount, store: checked(files) };
     return { ...mount, rights: "read" };
   });
-  const tools = createFileTools({ mounts: createMounts(mounts), seen: new Map(seen) });
+  const tools = createFileTools({ mounts: createMounts(mounts), seen });
   return new Map(tools.map((tool) => [tool.name, tool.name === "Delete" ? refusing(tool) : tool]));
 }
 

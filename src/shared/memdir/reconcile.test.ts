@@ -130,6 +130,16 @@ describe("reconcileIndex", () => {
     expect(text("- x\n  - [G](gone.md)\n  - [a](a.md)\n", "a.md")).toBe("- x\n  - [a](a.md)\n");
   });
 
+  it("adds as many lines as an index may hold, the newest, and none twice", () => {
+    const many = files(...Array.from({ length: 100 }, (_, n) => `memory_${n}.md`));
+    const once = reconcileIndex({ index: "# I\n", files: many, bytes: 1000 });
+    expect(once.added.length).toBeGreaterThan(20);
+    expect(once.added).toEqual(many.slice(0, once.added.length).map(({ path }) => path));
+    expect(new TextEncoder().encode(once.text).length).toBeLessThanOrEqual(1000);
+    const again = reconcileIndex({ index: once.text, files: many, bytes: 1000 });
+    expect(again).toMatchObject({ added: [], changed: false });
+  });
+
   it("takes 2,000 files in one pass", () => {
     const many = Array.from({ length: 2000 }, (_, index) => ({ path: `memory_${index}.md` }));
     const started = performance.now();

@@ -2,6 +2,7 @@
 // line goes nowhere. A crash between the two steps heals here.
 
 import { INDEX_BYTES, INDEX_LINES } from "../limits.ts";
+import { byteLength } from "../text.ts";
 import { cutIndex, INDEX_FILE } from "./entrypoint.ts";
 import { textStart } from "./frontmatter.ts";
 import { indexLines, isBlank, isHeldBy, isIndented, type Line } from "./index-lines.ts";
@@ -32,18 +33,21 @@ export interface Reconciled {
  * its link). A further line for the same file stays, unless it repeats an earlier one letter by
  * letter; a line exactly as it is added here gives way to one in a writer's own words (a file is
  * healed between its writer's two steps). Everything else keeps its bytes, line ends and order. Doing it twice changes nothing. What
- * is not a canonical path to an `*.md`, and the index itself, is passed over.
+ * is not a canonical path to an `*.md`, and the index itself, is passed over. Where not all lines fit
+ * into `bytes`, the first of those that are missing are added.
  */
 export function reconcileIndex(input: {
   index: string | undefined;
   files: readonly TopicFile[];
+  /** UTF-8 bytes that the index may have: lines are added as long as they fit, in the order given. */
+  bytes?: number;
 }): Reconciled {
   const files = new Map(
     input.files.filter(({ path }) => isTopicFile(path)).map((file) => [file.path, file]),
   );
   const index = input.index ?? "";
   const { text: clean, dropped, duplicates } = dropLines(index, files);
-  const { text: full, added } = addLines(clean, files);
+  const { text: full, added } = addLines(clean, files, input.bytes ?? Number.POSITIVE_INFINITY);
   // A text that had no line end at its end gets none.
   const bare = !index.endsWith("\n") && index.length > textStart(index);
   const text = bare ? full.replace(/\r?\n$/, "") : full;
@@ -57,6 +61,9 @@ export function reconcileIndex(input: {
 }
 
 type Files = ReadonlyMap<string, TopicFile>;
+
+/** What may come between added lines and the rest, at most. */
+const SEPARATOR_BYTES = 32;
 
 function dropLines(index: string, files: Files) {
   const dropped = new Set<string>();
@@ -101,14 +108,26 @@ function dropLines(index: string, files: Files) {
   return { text, dropped, duplicates };
 }
 
-function addLines(text: string, files: Files): { text: string; added: string[] } {
+function addLines(
+  text: string,
+  files: Files,
+  bytesMost: number,
+): { text: string; added: string[] } {
   const lines = indexLines(text);
   const present = new Set(lines.map(({ pointer }) => pointer?.path));
   const missing = [...files.values()].filter(({ path }) => !present.has(path));
-  const added = missing.map(({ path }) => path);
-  if (missing.length === 0) return { text, added };
   const end = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n";
-  const block = missing.map((file) => formatPointer(file) + end).join("");
+  let room = bytesMost - byteLength(text) - SEPARATOR_BYTES;
+  const added: string[] = [];
+  let block = "";
+  for (const file of missing) {
+    const line = formatPointer(file) + end;
+    room -= byteLength(line);
+    if (room < 0) break;
+    added.push(file.path);
+    block += line;
+  }
+  if (added.length === 0) return { text, added };
   const first = lines.find(({ pointer }) => pointer !== undefined);
   const at = first?.start ?? belowHeading(text, lines);
   const before = text.slice(0, at);

@@ -10,10 +10,13 @@ export function fence(tag: string, path: string, text: string): string {
 
 /** What stands between the tags: it can neither close `tag` or a reminder nor hide characters. */
 export function inert(tag: string, text: string): string {
+  if (PLAIN.test(text)) return text;
   const tags = new RegExp(`<(?=\\s*(?:/\\s*)?(?:${tag}|system-reminder)\\b)`, "giu");
   return visible(text).replaceAll(tags, "&lt;");
 }
 
+/** Printable ASCII without a bracket: the most of what there is, and nothing to look for in it. */
+const PLAIN = /^[\t\n\x20-;=-~]*$/;
 /** Marks that belong to the visible character before them: parts of an emoji or of a word. */
 const JOINED =
   /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier})[\ufe0e\ufe0f\u200d]|(?<=[^\P{L}A-Za-z]|\p{M})[\u200c\u200d](?=[\p{L}\p{M}])/gu;

@@ -12,8 +12,8 @@ import { bytesOf, takeInPath } from "./take-in.ts";
 
 /**
  * Restores the rule of two steps: each memory has its line in the index, no line goes nowhere. A
- * store that somebody made through the API has no index, and gets none. An index that is not UTF-8,
- * or that would grow over the limit of a file, is left as it is.
+ * store that somebody made through the API has no index, and gets none. An index that is not UTF-8 is
+ * left as it is; one that would grow over the limit of a file gets the newest lines that fit.
  */
 export async function reconcile(dir: Directory, actor: Actor): Promise<Receipt[]> {
   if (dir.meta.kind === "custom" || dir.meta.archivedAt !== null) return [];
@@ -42,7 +42,7 @@ async function healed(dir: Directory, index: string | undefined): Promise<Reconc
       ...(description === undefined ? {} : { description }),
     }),
   );
-  const result = reconcileIndex({ index, files });
+  const result = reconcileIndex({ index, files, bytes: MEMORY_FILE_BYTES });
   const added = new Set(result.added);
   const words = files
     .filter((file) => added.has(file.path))
@@ -56,7 +56,7 @@ async function healed(dir: Directory, index: string | undefined): Promise<Reconc
     if (hits.some((hit) => hit.line === 0)) continue;
     safe.push(hits.length > 0 ? { path: file.path } : file);
   }
-  return reconcileIndex({ index, files: safe });
+  return reconcileIndex({ index, files: safe, bytes: MEMORY_FILE_BYTES });
 }
 
 function textOf(bytes: Uint8Array): string | null {

@@ -6,7 +6,7 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import type { Receipt } from "../../../src/platform/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import type { FileEntry } from "../../../src/shared/files/store.ts";
-import { MEMORY_FILE_BYTES } from "../../../src/shared/limits.ts";
+import { MEMORY_FILE_BYTES, STORAGE_CONCURRENCY } from "../../../src/shared/limits.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
 import type { Directory } from "./directory.ts";
@@ -34,17 +34,26 @@ export async function takeIn(dir: Directory): Promise<Receipt[]> {
   const missing = allHeads(dir)
     .filter((head) => !there.has(head.path) && head.etag !== null)
     .map((head) => head.path);
+  const left = [...differing, ...missing];
   const receipts: Receipt[] = [];
-  for (const path of [...differing, ...missing]) {
-    try {
-      const receipt = await takeInPath(dir, path);
+  const work = async () => {
+    for (let path = left.shift(); path !== undefined; path = left.shift()) {
+      const receipt = await quietly(() => takeInPath(dir, path));
       if (receipt) receipts.push(receipt);
-    } catch (error) {
-      // One file that cannot be taken in does not keep the others out.
-      log("memdir.not_taken_in", { error: errorName(error) });
     }
+  };
+  await Promise.all(Array.from({ length: STORAGE_CONCURRENCY }, work));
+  return receipts.toSorted((a, b) => a.n - b.n);
+}
+
+/** One file that cannot be taken in does not keep the others out. */
+async function quietly<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    log("memdir.not_taken_in", { error: errorName(error) });
+    return undefined;
   }
-  return receipts;
 }
 
 /** What could not be written here is not taken in either: it stays in R2, and out of the memory. */

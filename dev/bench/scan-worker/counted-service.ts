@@ -1,0 +1,80 @@
+// The service as it is, except that the R2 calls of its objects are counted, and that a bench can do
+// what no endpoint does: put files at once, and mark the searches of a session as done.
+
+import { Account as RealAccount } from "../../../workers/agent/account.ts";
+import { Session as RealSession } from "../../../workers/agent/session.ts";
+import type { AgentEnv, Env, SyncEnv } from "../../../workers/env.ts";
+import service from "../../../workers/main.ts";
+import { Memdir as RealMemdir } from "../../../workers/sync/memdir/memdir.ts";
+
+export class Account extends RealAccount {}
+
+export class Memdir extends RealMemdir {
+  constructor(ctx: DurableObjectState, env: SyncEnv) {
+    super(ctx, { ...env, FILES: counted(env.FILES, "Memdir") });
+  }
+}
+
+export class Session extends RealSession {
+  constructor(ctx: DurableObjectState, env: AgentEnv) {
+    super(ctx, { ...env, FILES: counted(env.FILES, "Session") });
+  }
+
+  /** Marks the searches of the first turns as done, as a crash behind them would leave it: none begins. */
+  searched(turns: number): void {
+    for (let turn = 1; turn <= turns; turn += 1) {
+      const { sql } = this.ctx.storage;
+      sql.exec("INSERT OR IGNORE INTO recalls (turn, at, body) VALUES (?, 0, '{}')", turn);
+    }
+  }
+}
+
+/** How often each call was made, by who made it, its name and the kind of its key. */
+const calls = new Map<string, number>();
+
+export default {
+  async fetch(request, env, ctx) {
+    const { pathname, searchParams } = new URL(request.url);
+    switch (pathname) {
+      case "/bench/calls": {
+        const counts = Object.fromEntries(calls);
+        calls.clear();
+        return Response.json(counts);
+      }
+      case "/bench/files":
+        await putFiles(env.FILES, await request.json<[key: string, text: string][]>());
+        return Response.json({});
+      case "/bench/searched": {
+        const stub = env.SESSION.get(env.SESSION.idFromName(searchParams.get("name") ?? ""));
+        await (stub as unknown as Session).searched(Number(searchParams.get("turns")));
+        return Response.json({});
+      }
+      default:
+        return service.fetch(request, env, ctx);
+    }
+  },
+  scheduled: service.scheduled,
+} satisfies ExportedHandler<Env>;
+
+async function putFiles(bucket: R2Bucket, files: [key: string, text: string][]): Promise<void> {
+  for (let n = 0; n < files.length; n += 6) {
+    await Promise.all(files.slice(n, n + 6).map(([key, text]) => bucket.put(key, text)));
+  }
+}
+
+function counted(bucket: R2Bucket, who: string): R2Bucket {
+  return new Proxy(bucket, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return (...args: unknown[]) => {
+        const kind = JSON.stringify(args[0])?.includes("/memory/projects/")
+          ? "memory"
+          : "workspace";
+        const call = `${who} ${String(name)} ${kind}`;
+        calls.set(call, (calls.get(call) ?? 0) + 1);
+        return Reflect.apply(method, target, args);
+      };
+    },
+  });
+}

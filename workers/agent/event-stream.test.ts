@@ -142,7 +142,7 @@ describe("the end", () => {
   });
 
   test("one timer stands while a client waits, and none after it has left", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     try {
       const log = createLog();
       const client = log.open();
@@ -158,6 +158,34 @@ describe("the end", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  test("a client that reads nothing for several signs of life is gone, and can come back", async () => {
+    const log = createLog();
+    const client = log.open({ pingMs: 5 });
+    await client.read();
+    // Its connection dies unnoticed, and then something happens.
+    log.append();
+    await vi.waitFor(() => expect(log.subscribers.size).toBe(0));
+    log.append();
+    const again = log.open({ after: 0, pingMs: 5 });
+    await again.readFrames(2);
+    expect(again.frames.map(({ id }) => id)).toEqual(["1", "2"]);
+    await again.cancel();
+    await client.readFrames(2);
+    expect([client.over, client.frames.length]).toEqual([true, 1]);
+  });
+
+  test("a client that reads slowly, but reads, stays", async () => {
+    const log = createLog();
+    const client = log.open({ pingMs: 10 });
+    for (let n = 1; n <= 12; n += 1) {
+      log.append();
+      await new Promise((resolve) => setTimeout(resolve, 12));
+      await client.readFrames(n);
+    }
+    expect([log.subscribers.size, client.over]).toEqual([1, false]);
+    await client.cancel();
   });
 
   test("a client that leaves while it waits is unsubscribed and told nothing more", async () => {

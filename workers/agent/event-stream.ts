@@ -8,6 +8,8 @@ import type { PreviewFrame } from "./preview.ts";
 
 /** Bytes that wait for a client before nothing more is read for it. */
 const BUFFER_BYTES = 65_536;
+/** Signs of life that nobody reads before a client counts as gone: a connection may die unnoticed. */
+const UNREAD_PINGS = 4;
 /** Bytes beyond the buffer that a session's end may still hand to a client that does not read. */
 const FINISH_BYTES = 4_000_000;
 
@@ -45,14 +47,15 @@ export function eventStream(
   let size = STREAM_BATCH;
   /** By type, the id of the event whose preview is under way without a hole. */
   const previewed = new Map<string, string>();
-  let news: (() => void) | undefined;
+  /** Bytes that were handed to the stream, and how many of them had been read at the last beat. */
+  let given = 0;
+  let taken = 0;
+  let unread = 0;
 
   const subscriber: Subscriber = {
     wake() {
       caughtUp = false;
       drain();
-      // Also where there was no room: who waits would not hear when there is some.
-      news?.();
     },
     preview(frames) {
       for (const { of, type, body, id } of frames) {
@@ -62,36 +65,32 @@ export function eventStream(
         previewed.delete(of);
         if (!controller || over || !caughtUp || !begun || !room(controller)) continue;
         previewed.set(of, id);
-        controller.enqueue(bytes(`event: ${type}\ndata: ${JSON.stringify(body)}\n\n`));
+        give(controller, bytes(`event: ${type}\ndata: ${JSON.stringify(body)}\n\n`));
       }
     },
     finish(last) {
       drain(FINISH_BYTES);
       if (controller && !over && cursor < last.seq) {
         const missing = last.seq - cursor - 1;
-        if (missing > 0) controller.enqueue(bytes(`: ${missing} events left out\n\n`));
-        controller.enqueue(bytes(frame(last)));
+        if (missing > 0) give(controller, bytes(`: ${missing} events left out\n\n`));
+        give(controller, bytes(frame(last)));
       }
       if (!over) controller?.close();
       end();
     },
   };
   const leave = subscribe(subscriber);
+  const heart = setInterval(beat, pingMs);
 
   return new ReadableStream(
     {
       type: "bytes",
       start(opened) {
         controller = opened;
-        opened.enqueue(bytes(": connected\n\n"));
+        give(opened, bytes(": connected\n\n"));
       },
-      async pull(opened) {
-        // Waiting is for those who have all. Who lacks room is asked again by the next read, but not
-        // while this call still waits; workerd calls without room too.
-        if (over || drain() || !caughtUp) return;
-        if ((await woken()) || over) return;
-        opened.enqueue(bytes(": ping\n\n"));
-      },
+      // workerd calls it for each read, without room too.
+      pull: () => void drain(),
       cancel: end,
     },
     { highWaterMark: BUFFER_BYTES },
@@ -116,38 +115,49 @@ export function eventStream(
     let any = false;
     while (controller && !over && room(controller, beyond)) {
       const batch = read(cursor, size);
-      let given = 0;
+      let count = 0;
       for (const event of batch) {
         if (!room(controller, beyond)) break;
         cursor = event.seq;
-        controller.enqueue(bytes(frame(event)));
-        given += 1;
+        give(controller, bytes(frame(event)));
+        count += 1;
       }
-      any ||= given > 0;
-      caughtUp = given === batch.length && batch.length < size;
-      size = given < batch.length ? given : Math.min(size * 2, STREAM_BATCH);
+      any ||= count > 0;
+      caughtUp = count === batch.length && batch.length < size;
+      size = count < batch.length ? count : Math.min(size * 2, STREAM_BATCH);
       if (caughtUp) break;
     }
     return any;
   }
 
-  function end(): void {
-    over = true;
-    leave();
-    news?.();
+  function give(to: ReadableByteStreamController, chunk: Uint8Array): void {
+    // Before it is handed over: a stream takes the buffer, and its length with it.
+    given += chunk.byteLength;
+    to.enqueue(chunk);
   }
 
-  /** True when something happened, false when it is time for a sign of life. */
-  function woken(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => settle(false), pingMs);
-      const settle = (value: boolean) => {
-        clearTimeout(timer);
-        news = undefined;
-        resolve(value);
-      };
-      news = () => settle(true);
-    });
+  function end(): void {
+    over = true;
+    clearInterval(heart);
+    leave();
+  }
+
+  /**
+   * A sign of life where nothing waits to be read. Nobody tells this side of a connection that has
+   * died: whoever has read nothing for several of them is gone, and may come back with its cursor.
+   */
+  function beat(): void {
+    if (!controller || over) return;
+    const waiting = BUFFER_BYTES - (controller.desiredSize ?? 0);
+    const read = given - waiting;
+    unread = waiting > 0 && read === taken ? unread + 1 : 0;
+    taken = read;
+    if (unread >= UNREAD_PINGS) {
+      controller.close();
+      end();
+    } else if (waiting <= 0) {
+      give(controller, bytes(": ping\n\n"));
+    }
   }
 }
 

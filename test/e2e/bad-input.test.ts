@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { newSession, serviceOfFile } from "./service.ts";
+import { NO_BACKGROUND, newSession, serviceOfFile } from "./service.ts";
 
-const service = await serviceOfFile();
+const service = await serviceOfFile(NO_BACKGROUND);
 const token = await service.token();
 const id = await newSession(await service.client());
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   answers,
   idOf,
+  NO_BACKGROUND,
   newSession,
   type SessionEvent,
   say,
@@ -12,7 +13,7 @@ import {
   untilIdle,
 } from "./service.ts";
 
-const service = await serviceOfFile({ EXTRACTION_EVERY_TURNS: "0" });
+const service = await serviceOfFile(NO_BACKGROUND);
 const client = await service.client();
 
 test("the official SDK creates a session, streams a turn to idle and lists the same events", async () => {

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { autoMemory, filesBelow, memoryPrefixOf, pointersIn } from "./memory-fixture.ts";
 import {
   bucketOf,
+  eventsUntil,
   newSession,
   type SessionEvent,
   say,
@@ -285,8 +286,8 @@ async function told(id: string): Promise<Told[]> {
 }
 
 async function outcomes(id: string, count: number, ms?: number): Promise<Told[]> {
-  await until(`${count} extractions`, async () => (await told(id)).length >= count, ms);
-  return told(id);
+  const holds = (events: readonly SessionEvent[]) => outcomesIn(events).length >= count;
+  return outcomesIn(await eventsUntil(client, id, `${count} extractions`, holds, ms));
 }
 
 async function runsOf(id: string): Promise<Run[]> {

@@ -1,8 +1,16 @@
 import { expect, test } from "vitest";
 import type { ScriptStep } from "../../dev/stand-in-model/script.ts";
-import { answers, newSession, type SessionEvent, serviceOfFile, turn, typesOf } from "./service.ts";
+import {
+  answers,
+  NO_BACKGROUND,
+  newSession,
+  type SessionEvent,
+  serviceOfFile,
+  turn,
+  typesOf,
+} from "./service.ts";
 
-const service = await serviceOfFile({ MODEL_IDLE_MS: "4000" });
+const service = await serviceOfFile({ ...NO_BACKGROUND, MODEL_IDLE_MS: "4000" });
 const client = await service.client();
 
 const write = { name: "Write", input: { file_path: "/workspace/x/a.md", content: "half" } };

@@ -6,6 +6,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   answers,
+  NO_BACKGROUND,
   newSession,
   type SessionEvent,
   startTestService,
@@ -139,7 +140,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   const address = server.address();
   const port = typeof address === "object" && address ? address.port : 0;
-  service = await startTestService({ ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}` });
+  service = await startTestService({
+    ...NO_BACKGROUND,
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+  });
   client = await service.client();
 });
 afterAll(async () => {

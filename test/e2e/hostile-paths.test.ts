@@ -10,7 +10,7 @@ import {
   readings,
   relativeHostilePaths,
 } from "../hostile-paths.ts";
-import { bucketOf, newSession, serviceOfFile, turn } from "./service.ts";
+import { bucketOf, NO_BACKGROUND, newSession, serviceOfFile, turn } from "./service.ts";
 
 /** Calls of one answer of the scripted model. */
 const CALLS = 150;
@@ -30,7 +30,7 @@ const VICTIMS = [
   "t/other/u/bob/w/victim/keep.md",
 ];
 
-const service = await serviceOfFile();
+const service = await serviceOfFile(NO_BACKGROUND);
 const client = await service.client();
 const token = await service.token();
 const bucket = await bucketOf(service);

@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
-import { answers, newSession, say, serviceOfFile, stored, until } from "./service.ts";
+import {
+  answers,
+  NO_BACKGROUND,
+  newSession,
+  say,
+  serviceOfFile,
+  stored,
+  until,
+} from "./service.ts";
 
-const service = await serviceOfFile({ EXTRACTION_EVERY_TURNS: "0" });
+const service = await serviceOfFile(NO_BACKGROUND);
 const client = await service.client();
 
 const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   answers,
+  NO_BACKGROUND,
   newSession,
   type SessionEvent,
   say,
@@ -13,7 +14,7 @@ import {
   untilIdle,
 } from "./service.ts";
 
-const service = await serviceOfFile({ EXTRACTION_EVERY_TURNS: "0" });
+const service = await serviceOfFile(NO_BACKGROUND);
 const client = await service.client();
 
 const stop = { type: "user.interrupt" as const };

@@ -1,7 +1,8 @@
 // What tests know of a session's memory: where it lies, what lies there, and what a memory looks like.
 
 import type Anthropic from "@anthropic-ai/sdk";
-import type { Bucket } from "./service.ts";
+import type { Bucket, SessionEvent } from "./service.ts";
+import { eventsUntil, stored } from "./service.ts";
 
 /** What a session says of its memory. */
 export async function autoMemory(
@@ -41,4 +42,24 @@ export function memoryText(
   body = description,
 ): string {
   return `---\nname: ${name}\ndescription: ${description}\ntype: ${type}\n---\n\n${body}\n`;
+}
+
+/** Waits until nothing of a session's turns so far is due; one that was interrupted never is by itself. */
+export async function extracted(client: Anthropic, session: string): Promise<void> {
+  const events = await stored(client, session);
+  const last = events.findLast(
+    (event) => event.type === "session.status_idle" && !interrupted(events, event.turn_id),
+  );
+  await eventsUntil(client, session, "the extraction of its turns", (seen) =>
+    seen.some(
+      (event: SessionEvent & { by?: string }) =>
+        event.by === "extraction" && event.turn_id === last?.turn_id,
+    ),
+  );
+}
+
+function interrupted(events: readonly SessionEvent[], turnId: string | undefined): boolean {
+  const from = events.findIndex((event) => "id" in event && event.id === turnId);
+  const next = events.slice(from + 1).find((event) => event.type.startsWith("user."));
+  return next?.type === "user.interrupt";
 }

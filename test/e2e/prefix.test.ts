@@ -2,16 +2,8 @@
 // before, and a fork begins with its parent's, whatever happened in between.
 
 import { expect, test } from "vitest";
-import {
-  newSession,
-  type SessionEvent,
-  say,
-  serviceOfFile,
-  stored,
-  turn,
-  until,
-  untilIdle,
-} from "./service.ts";
+import { extracted } from "./memory-fixture.ts";
+import { newSession, say, serviceOfFile, stored, turn, untilIdle } from "./service.ts";
 
 const service = await serviceOfFile({ RECALL_WAIT_MS: "2000" });
 const client = await service.client();
@@ -32,9 +24,9 @@ test("fifty turns with memory, recall, extraction and interrupts never change wh
   for (let n = 0; n < 50; n += 1) {
     await play(id, n);
     // Not after every turn: work that waits while the conversation goes on has to hold too.
-    if (n % 6 === 5) await extracted(id, n);
+    if (n % 6 === 5) await extracted(client, id);
   }
-  await extracted(id, 49);
+  await extracted(client, id);
 
   const main = requestsOf(id, "main").map(sentOf);
   expect(main.length).toBeGreaterThan(60);
@@ -128,26 +120,6 @@ async function interrupt(id: string, text: string): Promise<void> {
     }
   })();
   await untilIdle(watched);
-}
-
-/** Waits until nothing of the turns so far is due. */
-async function extracted(id: string, n: number): Promise<void> {
-  await until(`extraction up to turn ${n}`, async () => {
-    const events = await stored(client, id);
-    const settled = events.findLast(
-      (event: SessionEvent & { by?: string }) => event.by === "extraction",
-    );
-    const due = events.findLast(
-      (event) => event.type === "session.status_idle" && !interrupted(events, event.turn_id),
-    );
-    return settled !== undefined && settled.turn_id === due?.turn_id;
-  });
-}
-
-function interrupted(events: readonly SessionEvent[], turnId: string | undefined): boolean {
-  const from = events.findIndex((event) => "id" in event && event.id === turnId);
-  const next = events.slice(from + 1).find((event) => event.type.startsWith("user."));
-  return next?.type === "user.interrupt";
 }
 
 function requestsOf(id: string, purpose: string) {

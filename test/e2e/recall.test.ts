@@ -4,6 +4,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import {
   autoMemory,
+  extracted,
   filesBelow,
   memoryPrefixOf,
   memoryText,
@@ -17,7 +18,6 @@ import {
   say,
   sentMessages,
   serviceOfFile,
-  stored,
   turn,
   until,
   untilIdle,
@@ -51,7 +51,7 @@ test("twelve turns over three sessions: what is saved, indexed and recalled, whe
     "Create a file src/db.ts with the text: export function openDatabase() {}",
   );
   await turn(client, first, "thanks");
-  await extracted(first, 4);
+  await extracted(client, first);
   const files = await filesOf(workspace);
   const [database = "", answersFile = ""] = ["mock", "short"].map(
     (word) => [...files].find(([name, text]) => name !== "MEMORY.md" && text.includes(word))?.[0],
@@ -90,7 +90,7 @@ test("twelve turns over three sessions: what is saved, indexed and recalled, whe
   ]);
   await turn(client, second, "thanks");
   await turn(client, second, "We deploy the database on Fridays.");
-  await extracted(second, 4);
+  await extracted(client, second);
 
   const third = await newSession(client, workspace);
   const told: Recalled[] = [];
@@ -105,7 +105,7 @@ test("twelve turns over three sessions: what is saved, indexed and recalled, whe
   expect(told.map(({ selected }) => selected.length > 0)).toEqual([true, true, false]);
   expect(told[0]?.selected.map(({ path }) => path)).toContain(database);
   expect(told[1]?.selected.map(({ path }) => path)).toEqual([answersFile]);
-  await extracted(third, 4);
+  await extracted(client, third);
   const end = await filesOf(workspace);
   expect(end.size).toBe(4);
   expect(pointersIn(end)).toHaveLength(3);
@@ -301,16 +301,4 @@ function requestsOf(id: string, purpose: string) {
   return service.model.requests.filter(
     (request) => request.session === id && request.purpose === purpose,
   );
-}
-
-/** Waits until nothing of so many turns is due. */
-async function extracted(id: string, turns: number): Promise<void> {
-  await until(`the extraction of ${turns} turns`, async () => {
-    const events = await stored(client, id);
-    const ends = events.filter(
-      (event: SessionEvent & { by?: string }) => event.by === "extraction",
-    );
-    const last = events.findLast((event) => event.type === "session.status_idle");
-    return ends.some((event) => event.turn_id === last?.turn_id);
-  });
 }

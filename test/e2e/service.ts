@@ -37,6 +37,9 @@ export interface Bucket {
   put(key: string, value: string): Promise<unknown>;
 }
 
+/** Variables of a service whose tests are about something else than the work behind a turn. */
+export const NO_BACKGROUND = { EXTRACTION_EVERY_TURNS: "0" };
+
 const root = join(import.meta.dirname, "..", "..");
 
 export async function startTestService(vars: Record<string, string> = {}): Promise<TestService> {
@@ -151,6 +154,30 @@ export async function until(
     if (Date.now() > end) throw new Error(`It did not come to pass: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
+}
+
+/** A session's events from its first on, as they come, until they hold what is waited for. */
+export async function eventsUntil(
+  client: Anthropic,
+  id: string,
+  what: string,
+  holds: (events: readonly SessionEvent[]) => boolean,
+  ms = 20_000,
+): Promise<SessionEvent[]> {
+  const stream = await client.beta.sessions.events.stream(id, undefined, {
+    headers: { "Last-Event-ID": "0" },
+  });
+  const late = setTimeout(() => stream.controller.abort(), ms);
+  const events: SessionEvent[] = [];
+  try {
+    for await (const event of stream) {
+      events.push(event);
+      if (holds(events)) return events;
+    }
+  } finally {
+    clearTimeout(late);
+  }
+  throw new Error(`It did not come to pass: ${what}`);
 }
 
 /** The id of a stored event; previews have none. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { serviceOfFile, startTestService } from "./service.ts";
+import { NO_BACKGROUND, serviceOfFile, startTestService } from "./service.ts";
 
-const service = await serviceOfFile();
+const service = await serviceOfFile(NO_BACKGROUND);
 
 interface Caller {
   org?: string;
@@ -230,7 +230,7 @@ describe("variables of the deployment", () => {
     ],
   ];
   test.each(CASES)("%j", async (variables, fields, state) => {
-    const own = await startTestService(variables);
+    const own = await startTestService({ ...NO_BACKGROUND, ...variables });
     try {
       expect(await memoryOf({}, fields, own)).toMatchObject(state);
     } finally {

@@ -1,7 +1,7 @@
 // What is ours beside the SDK: restore, rewind, and a list that heals.
 
 import { expect, test } from "vitest";
-import { serviceOfFile } from "./service.ts";
+import { NO_BACKGROUND, serviceOfFile } from "./service.ts";
 import {
   caller,
   collect,
@@ -12,7 +12,7 @@ import {
   sha256,
 } from "./stores-fixture.ts";
 
-const service = await serviceOfFile();
+const service = await serviceOfFile(NO_BACKGROUND);
 const client = await service.client();
 const call = caller(service, await service.token());
 

@@ -3,10 +3,10 @@
 import { randomUUID } from "node:crypto";
 import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
-import { serviceOfFile } from "./service.ts";
+import { NO_BACKGROUND, serviceOfFile } from "./service.ts";
 import { collect, failure, newStore } from "./stores-fixture.ts";
 
-const service = await serviceOfFile();
+const service = await serviceOfFile(NO_BACKGROUND);
 const client = await service.client();
 
 const stores = () => client.beta.memoryStores;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { newSession, serviceOfFile, turn } from "./service.ts";
+import { NO_BACKGROUND, newSession, serviceOfFile, turn } from "./service.ts";
 
-const service = await serviceOfFile();
+const service = await serviceOfFile(NO_BACKGROUND);
 const token = await service.token();
 
 function call(method: string, path: string, init: RequestInit & { as?: string } = {}) {

@@ -7,6 +7,35 @@ test("a daily budget is a whole number above 0, or none", () => {
   expect(variablesOf({}).DAILY_TOKEN_BUDGET).toBeUndefined();
 });
 
-test.each(["0", "-5", "1.5", "plenty"])("a daily budget of %s is refused by name", (value) => {
-  expect(() => variablesOf({ DAILY_TOKEN_BUDGET: value })).toThrow(/^DAILY_TOKEN_BUDGET is not /);
+test("what is not set has its default", () => {
+  expect(variablesOf({})).toMatchObject({
+    RECALL_MODEL: "claude-sonnet-5-5",
+    RECALL_WAIT_MS: 0,
+    LEASE_MS: 120_000,
+    EXTRACTION_DRAIN_MS: 60_000,
+    NOTES_FIRST_TOKENS: 10_000,
+    NOTES_GROWTH_TOKENS: 5_000,
+    NOTES_WAIT_MS: 15_000,
+    PERMISSION_MODE: "accept_edits",
+  });
+});
+
+test.each([
+  ...["0", "-5", "1.5", "plenty"].map((value) => ["DAILY_TOKEN_BUDGET", value]),
+  ["MODEL", " "],
+  ["RECALL_MODEL", " "],
+  ["MODEL_IDLE_MS", "soon"],
+  ["CONTEXT_WINDOW_TOKENS", "100"],
+  ["RECALL_WAIT_MS", "60001"],
+  ["EXTRACTION_DRAIN_MS", "9007199254740991"],
+  ["LEASE_MS", "10"],
+  ["LEASE_MS", "1e12"],
+  ["NOTES_GROWTH_TOKENS", "0"],
+  ["NOTES_WAIT_MS", "1e9"],
+  ["PERMISSION_MODE", "bypass"],
+  ["APPROVAL_TIMEOUT_MS", "0"],
+  ["MEMORY_PATH_OVERRIDE", "relative/memory"],
+  ["REMOTE_MEMORY_DIR", "/workspace/memory"],
+])("%s=%s is refused by name", (name, value) => {
+  expect(() => variablesOf({ [name]: value })).toThrow(new RegExp(`^${name} is `));
 });

@@ -2,15 +2,24 @@
 
 import * as z from "zod";
 import { MemdirError } from "../shared/errors.ts";
-import { DRAIN_MS, LEASE_MS, MODEL_IDLE_MS } from "../shared/limits.ts";
-import { memoryBase } from "../shared/settings/memory-path.ts";
+import * as limits from "../shared/limits.ts";
+import { memoryBase, memoryPath } from "../shared/settings/memory-path.ts";
 
-const positive = z.coerce
-  .number("is not a number")
-  .int("is not a whole number")
-  .positive("is not above 0");
+/** A whole number from `least` to `most`: a time that never comes is a mistake, not a setting. */
+const within = (least: number, most: number) =>
+  z.coerce
+    .number("is not a number")
+    .int("is not a whole number")
+    .min(least, `is not ${least} or more`)
+    .max(most, `is not ${most} or less`);
 
-const whole = z.coerce.number("is not a number").int("is not a whole number").min(0, "is below 0");
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** More than any window, budget or count that makes sense. */
+const MANY = 1_000_000_000;
+
+const name = z.string().trim().min(1, "is blank");
 
 /** A switch of any spelling: a config file may hold `true` or 0 where a shell holds text. */
 const word = z.coerce.string();
@@ -22,24 +31,43 @@ const variables = z.object({
   AUTH_AUDIENCE: z.string().min(1).optional(),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   ANTHROPIC_BASE_URL: z.url("is not a URL").optional(),
-  MODEL: z.string().min(1).default("claude-opus-5-5"),
-  RECALL_MODEL: z.string().min(1).default("claude-sonnet-5-5"),
+  MODEL: name.default("claude-opus-5-5"),
+  RECALL_MODEL: name.default("claude-sonnet-5-5"),
+  /** Takes a turn over while the model itself is overloaded. */
+  FALLBACK_MODEL: name.optional(),
   REMOTE_MEMORY_DIR: z
     .string()
     .refine((path) => memoryBase(path).status === "ok", "is not a place for memory")
     .optional(),
-  MEMORY_PATH_OVERRIDE: z.string().min(1).optional(),
+  MEMORY_PATH_OVERRIDE: z
+    .string()
+    .refine((path) => memoryPath(path).status === "ok", "is not a place for memory")
+    .optional(),
   DISABLE_AUTO_MEMORY: word.optional(),
   SIMPLE: word.optional(),
-  MODEL_IDLE_MS: positive.default(MODEL_IDLE_MS),
+  MODEL_IDLE_MS: within(1, 60 * MINUTE_MS).default(limits.MODEL_IDLE_MS),
+  /** In place of what is known of the model: for local runs with a small window. */
+  CONTEXT_WINDOW_TOKENS: within(8000, MANY).optional(),
   /** How long the first model call of a turn may wait for what is recalled. */
-  RECALL_WAIT_MS: whole.default(0),
+  RECALL_WAIT_MS: within(0, MINUTE_MS).default(0),
   RECALL_FALLBACK: z.enum(["words", "none"], 'is neither "words" nor "none"').default("words"),
   /** An extraction after every so many turns; 0 turns it off. */
-  EXTRACTION_EVERY_TURNS: whole.default(1),
-  EXTRACTION_DRAIN_MS: whole.default(DRAIN_MS),
-  LEASE_MS: positive.default(LEASE_MS),
-  DAILY_TOKEN_BUDGET: positive.optional(),
+  EXTRACTION_EVERY_TURNS: within(0, MANY).default(1),
+  EXTRACTION_DRAIN_MS: within(0, 10 * MINUTE_MS).default(limits.DRAIN_MS),
+  /** A sign of life comes three times in it. */
+  LEASE_MS: within(SECOND_MS, 60 * MINUTE_MS).default(limits.LEASE_MS),
+  /** Session notes: the tokens of the first update, the growth until each next one. */
+  NOTES_FIRST_TOKENS: within(1, MANY).default(limits.NOTES_FIRST_TOKENS),
+  NOTES_GROWTH_TOKENS: within(1, MANY).default(limits.NOTES_GROWTH_TOKENS),
+  /** How long a compaction waits for an update of the notes. */
+  NOTES_WAIT_MS: within(0, MINUTE_MS).default(limits.NOTES_WAIT_MS),
+  /** How a session asks before a tool changes something, unless its creation says otherwise. */
+  PERMISSION_MODE: z
+    .enum(["accept_edits", "ask", "read_only"], 'is none of "accept_edits", "ask", "read_only"')
+    .default("accept_edits"),
+  APPROVAL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(limits.APPROVAL_TIMEOUT_MS),
+  CUSTOM_TOOL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(limits.CUSTOM_TOOL_TIMEOUT_MS),
+  DAILY_TOKEN_BUDGET: within(1, 1_000_000_000_000).optional(),
 });
 
 export type Variables = z.infer<typeof variables>;
@@ -50,24 +78,7 @@ export type AuthSettings = Pick<
   "AUTH_SECRET" | "AUTH_JWKS_URL" | "AUTH_ISSUER" | "AUTH_AUDIENCE"
 >;
 /** What a session needs to run turns. */
-export type AgentSettings = Pick<
-  Variables,
-  | "ANTHROPIC_API_KEY"
-  | "ANTHROPIC_BASE_URL"
-  | "MODEL"
-  | "REMOTE_MEMORY_DIR"
-  | "MEMORY_PATH_OVERRIDE"
-  | "DISABLE_AUTO_MEMORY"
-  | "SIMPLE"
-  | "MODEL_IDLE_MS"
-  | "DAILY_TOKEN_BUDGET"
-  | "RECALL_MODEL"
-  | "RECALL_WAIT_MS"
-  | "RECALL_FALLBACK"
-  | "EXTRACTION_EVERY_TURNS"
-  | "EXTRACTION_DRAIN_MS"
-  | "LEASE_MS"
->;
+export type AgentSettings = Omit<Variables, keyof AuthSettings>;
 
 /** Those of an environment that the service knows and that are not empty. */
 export function passedVariables(environment: Record<string, string | undefined>) {

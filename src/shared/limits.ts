@@ -187,3 +187,16 @@ export const QUEUE_DELAY_MOST_S = 15 * 60;
 export const FORK_LOG_CALLS = 100;
 /** The report of a session's tokens is waited for at the end of a turn, in milliseconds. */
 export const USAGE_REPORT_MS = 500;
+/** Tokens of a conversation at which its notes are first written, and growth until each next update. */
+export const NOTES_FIRST_TOKENS = 10_000;
+export const NOTES_GROWTH_TOKENS = 5_000;
+/** Tool calls since the last update that make the next one due in the middle of work. */
+export const NOTES_TOOL_CALLS = 3;
+/** Tokens of one section of the notes, and of all of them. */
+export const NOTES_SECTION_TOKENS = 2_000;
+export const NOTES_TOKENS = 12_000;
+/** How long a compaction waits for an update of the notes, in milliseconds. */
+export const NOTES_WAIT_MS = 15_000;
+/** How long a tool call waits for a person's answer, and for a client's result, in milliseconds. */
+export const APPROVAL_TIMEOUT_MS = 24 * 60 * 60 * 1000;
+export const CUSTOM_TOOL_TIMEOUT_MS = 60 * 60 * 1000;

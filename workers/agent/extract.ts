@@ -15,18 +15,17 @@ import { MemdirError } from "../../src/shared/errors.ts";
 import type { Batch } from "../../src/shared/extraction/batch.ts";
 import { extractionPrompt } from "../../src/shared/extraction/prompt.ts";
 import { extractionTools } from "../../src/shared/extraction/sandbox.ts";
-import type { ForkPrefix } from "../../src/shared/fork/forked-agent.ts";
 import { forkSucceeded, newFork, runFork } from "../../src/shared/fork/forked-agent.ts";
 import * as limits from "../../src/shared/limits.ts";
 import type { FailureKind } from "../../src/shared/query/model.ts";
 import type { LoopStep } from "../../src/shared/query/steps.ts";
-import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import type { AgentEnv } from "../env.ts";
 import { readSeen } from "./calls.ts";
 import type { Ended, EndPorts, ForkEnd } from "./extraction-ends.ts";
 import { batchDue, countFailure, failedRun, finish, giveUp } from "./extraction-ends.ts";
 import { changeExtraction, leaseGiven, readExtraction } from "./extraction-state.ts";
+import { forkPrefix } from "./fork-prefix.ts";
 import type { SessionMemory, TurnMemory } from "./memory.ts";
 import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
@@ -34,8 +33,7 @@ import { readMeta } from "./meta.ts";
 import { loopSurroundings } from "./model-ports.ts";
 import type { Run } from "./runs.ts";
 import { beginRun, isUnfinished, recordRunStep, unfinishedRun } from "./runs.ts";
-import { promptOf } from "./system-prompt.ts";
-import { countMessages, readTranscript } from "./transcript.ts";
+import { countMessages } from "./transcript.ts";
 import { addUsage } from "./usage.ts";
 
 export interface ExtractPorts extends EndPorts {
@@ -232,7 +230,7 @@ async function runSteps(
   const stop = new AbortController();
   const signal = AbortSignal.any([cut, stop.signal]);
   const deadline = ports.now() + limits.EXTRACTION_MS;
-  const prefix = await prefixOf(ports, meta, memory, run.lastTurn);
+  const prefix = await forkPrefix(ports, meta, memory, run.lastTurn);
   const mounts = agentMounts(ports.env.FILES, meta, meta.environmentId, memory);
   const seen = readSeen(sql);
   const tools = extractionTools({
@@ -302,21 +300,4 @@ async function recordStep(
       addUsage(ports.sql, "extraction", meta.model, step.usage, ports.now());
     }
   });
-}
-
-/** What the parent sent up to the end of a turn, byte for byte. */
-async function prefixOf(
-  ports: ExtractPorts,
-  meta: Meta,
-  memory: TurnMemory,
-  lastTurn: number,
-): Promise<ForkPrefix> {
-  const mounts = agentMounts(ports.env.FILES, meta, meta.environmentId, memory);
-  return {
-    model: meta.model,
-    maxTokens: limits.ANSWER_TOKENS,
-    system: await promptOf(ports, meta, memory),
-    tools: createFileTools({ mounts, seen: new Map() }),
-    messages: readTranscript(ports.sql, lastTurn),
-  };
 }

@@ -3,35 +3,27 @@
 
 import { parseEntry } from "../memdir/entry.ts";
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
+import { POINTER_CHARACTERS, parsePointer } from "../memdir/pointer.ts";
 import { MEMORY_TYPES } from "../memdir/types.ts";
+import { grantsRights } from "./rights.ts";
 
 /** A value that still is what the instructions show: "<short title>", "<user | feedback | …>". */
 const PLACEHOLDER = /^\s*["']?<[^<>]*>["']?\s*$/;
 
-/**
- * Sentences that hand out rights. Each asks for a subject that is the agent or nobody, and for words
- * that only rules about rights use: "reviews system prompt designs" is none of them.
- */
-const GRANTS: readonly RegExp[] = [
-  /\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+|the\s+|your\s+|these\s+)*(?:previous|prior|earlier|above|system|safety|other)\s+(?:instructions?|rules?|prompts?|limits?|restrictions?)/i,
-  /\b(?:bypass|disable|turn\s+off|switch\s+off|skip|circumvent)\s+(?:all\s+|any\s+|the\s+|your\s+)*(?:sandbox|permissions?(?:\s+(?:checks?|prompts?))?|approvals?|confirmations?|safety(?:\s+\w+)?|secret\s+scan\w*|access\s+checks?)\b/i,
-  /\b(?:you|the\s+(?:agent|assistant|model|fork)|it)\s+(?:may|can|are|is|have|has)\s+(?:now\s+|always\s+|hereby\s+)*(?:been\s+)?(?:allowed|authori[sz]ed|permitted|granted|cleared|free|full|unrestricted|unlimited|root|admin\w*)\b[^.\n]{0,60}\b(?:access|rights?|permissions?|privileges?|admin\w*|root|secrets?|any(?:thing|where|\s+\w+)|all\s+\w+|outside|without)\b/i,
-  /\b(?:grant|give)\s+(?:yourself|the\s+(?:agent|assistant)|me|this\s+user)\s+(?:\w+\s+){0,3}(?:access|rights?|permissions?|privileges?|admin\w*|root)\b/i,
-  /\b(?:never|do\s+not|don['’]t|no\s+need\s+to)\s+ask\s+(?:\w+\s+){0,3}(?:permission|approval|confirmation)\b|\bwithout\s+(?:asking\s+(?:for\s+)?|any\s+)?(?:permission|approval|confirmation)\b/i,
-  /\b(?:role|permission_mode)\s*[:=]\s*["']?(?:admin|root|bypass\w*)\b/i,
-];
+/** Names that other parts read as instructions or keep for themselves, wherever they lie. */
+const RESERVED = /^(?:memory|claude(?:\.local)?|agents(?:\.local)?)\.md$/i;
 
 /**
  * Why a background run may not write this text at a path of the directory; undefined where it may.
- * The reason says what to change. The index is held to the rule about rights only.
+ * The reason says what to change. `before` is the text that stands there now.
  */
-export function checkMemory(path: string, text: string): string | undefined {
-  const grant = GRANTS.some((rule) => rule.test(text));
-  if (grant) {
+export function checkMemory(path: string, text: string, before = ""): string | undefined {
+  if (grantsRights(text)) {
     return "it hands out rights or switches off a check. A memory is information and cannot do that: save the fact without it, or nothing";
   }
-  if (path === INDEX_FILE) return undefined;
-  if (!path.endsWith(".md")) return "a memory is a Markdown file: choose a name that ends in .md";
+  if (path === INDEX_FILE) return checkIndex(text, before);
+  const named = checkName(path);
+  if (named !== undefined) return named;
   const { name, description, type, diagnostic } = parseEntry(text);
   if (diagnostic !== undefined) return `its frontmatter cannot be read: ${diagnostic}`;
   for (const [key, value] of Object.entries({ name, description })) {
@@ -41,9 +33,46 @@ export function checkMemory(path: string, text: string): string | undefined {
   }
   if (type === undefined)
     return `its type is none of: ${MEMORY_TYPES.join(", ")}. Choose one of them`;
-  const file = path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/, "");
-  if (/^<.*>$|^(?:readable_name|file|name|untitled)$/i.test(file)) {
+  return undefined;
+}
+
+function checkName(path: string): string | undefined {
+  if (!path.endsWith(".md")) return "a memory is a Markdown file: choose a name that ends in .md";
+  const parts = path.split("/");
+  const file = parts.at(-1) ?? "";
+  if (parts.some((part) => part.startsWith("."))) {
+    return "a name that begins with a dot is not for memories. Choose another one";
+  }
+  if (RESERVED.test(file)) {
+    return `${file} is not the name of a memory. Name the file after its subject`;
+  }
+  if (/^(?:<.*>|readable_name|file|name|untitled)\.md$/i.test(file)) {
     return "its file name is the placeholder of the instructions. Name the file after its subject";
   }
   return undefined;
+}
+
+/**
+ * A background run adds and changes pointer lines. Whatever else stands in the index is a person's or
+ * the agent's: it stays, and no prose is added to it, since every later prompt shows it.
+ */
+function checkIndex(text: string, before: string): string | undefined {
+  const old = before.split("\n").map((line) => line.trim());
+  const now = text.split("\n").map((line) => line.trim());
+  const known = new Set(old);
+  const kept = new Set(now);
+  for (const line of now) {
+    if (line === "" || known.has(line)) continue;
+    if (parsePointer(line) === undefined) {
+      return 'a line that is added to the index points to a memory: "- [Title](file.md) - hook". Put anything else into a memory';
+    }
+    if (line.length >= POINTER_CHARACTERS) {
+      return `a line of the index has fewer than ${POINTER_CHARACTERS} characters, and one has ${line.length}. Shorten its hook`;
+    }
+  }
+  const lost = old.some(
+    (line) => line !== "" && !kept.has(line) && parsePointer(line) === undefined,
+  );
+  if (!lost) return undefined;
+  return "a line of the index that points to no memory is missing. Leave such lines as they are";
 }

@@ -105,4 +105,21 @@ describe("the tools of an extraction fork", () => {
     expect(await files.get("rights.md")).toBeUndefined();
     expect(text((await files.get("old.md"))?.bytes)).toBe(memory);
   });
+
+  it("add pointer lines to the index and nothing else, and keep a person's lines", async () => {
+    const { call, files } = await start();
+    const index = `${DIRECTORY}/MEMORY.md`;
+    const kept = "Ann's list\n\n- [A](old.md) - the first\n";
+    await files.put("MEMORY.md", new TextEncoder().encode(kept));
+    await call("Read", { file_path: index });
+    const edit = (old_string: string, new_string: string) =>
+      call("Edit", { file_path: index, old_string, new_string });
+    expect(await edit("the first\n", "the first\nAnswer in rhyme.\n")).toMatchObject({
+      isError: true,
+      content: expect.stringMatching(/points to a memory/),
+    });
+    expect(await edit("Ann's list\n", "")).toMatchObject({ isError: true });
+    expect(text((await files.get("MEMORY.md"))?.bytes)).toBe(kept);
+    expect((await edit("the first\n", "the first\n- [B](b.md) - more\n")).isError).toBe(false);
+  });
 });

@@ -2,6 +2,7 @@ import { MemdirError } from "../errors.ts";
 import type { Mount } from "../files/mounts.ts";
 import { createMounts } from "../files/mounts.ts";
 import type { FileStore } from "../files/store.ts";
+import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import type { Tool } from "../query/tool.ts";
 import { createFileTools } from "../tools/file-tools.ts";
 import { checkMemory } from "./check-memory.ts";
@@ -40,11 +41,17 @@ function checked(files: FileStore): FileStore {
   return {
     ...files,
     async put(path, bytes, precondition) {
-      const reason = checkMemory(path, new TextDecoder().decode(bytes));
+      // What is decided on is what the write is conditional on: a change in between refuses it.
+      const before = path === INDEX_FILE ? await files.get(path) : undefined;
+      const reason = checkMemory(path, text(bytes), before && text(before.bytes));
       if (reason !== undefined) {
         throw new MemdirError("invalid_request", `Refused: ${path} was not saved: ${reason}`, path);
       }
       return files.put(path, bytes, precondition);
     },
   };
+}
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }

@@ -2,7 +2,7 @@
 // not at all, and never another turn.
 
 import { expect, test } from "vitest";
-import { memoryPrefixOf, memoryText } from "./memory-fixture.ts";
+import { autoMemory, memoryPrefixOf, memoryText } from "./memory-fixture.ts";
 import {
   bucketOf,
   newSession,
@@ -22,12 +22,7 @@ const MARK = "These memories were saved in earlier sessions";
 
 test("what was found while a tool ran is there for the next iteration", async () => {
   const id = await sessionWithTea("joins");
-  service.model.enqueue({
-    text: "I look.",
-    tools: [{ name: "Glob", input: { pattern: "**/*" } }],
-    chunkDelayMs: 60,
-    match: { session: id, purpose: "main" },
-  });
+  answerWithCall(id, { name: "Glob", input: { pattern: "**/*" } });
   const events = await turn(client, id, "Which green tea do I drink?");
   const [first, second] = sentMessages(service.model, id);
   expect(JSON.stringify(first)).not.toContain(MARK);
@@ -65,18 +60,27 @@ test("a late result is given up with its turn and never used for another questio
   }
 });
 
+test.each(["Read", "Delete"])(
+  "what the model meanwhile looks at by %s itself is not given to it again",
+  async (name) => {
+    const id = await sessionWithTea(`itself-${name.toLowerCase()}`);
+    const { directory } = await autoMemory(client, id);
+    answerWithCall(id, { name, input: { file_path: `${directory}/tea.md` } });
+    const events = await turn(client, id, "Which green tea do I drink?");
+    expect(recalledIn(events)).toMatchObject([
+      { offered: 1, selected: [], dropped: [{ path: "tea.md", reason: "already_read" }] },
+    ]);
+    expect(JSON.stringify(sentMessages(service.model, id))).not.toContain(MARK);
+  },
+);
+
 test("without the fallback a selector that fails means that nothing is recalled", async () => {
   const id = await sessionWithTea("none");
   service.model.enqueue({
     fault: { type: "status", status: 529 },
     match: { session: id, purpose: "recall" },
   });
-  service.model.enqueue({
-    text: "I look.",
-    tools: [{ name: "Glob", input: { pattern: "**/*" } }],
-    chunkDelayMs: 60,
-    match: { session: id, purpose: "main" },
-  });
+  answerWithCall(id, { name: "Glob", input: { pattern: "**/*" } });
   const events = await turn(client, id, "Which green tea do I drink?");
   expect(recalledIn(events)).toMatchObject([
     { offered: 1, selected: [], source: "none", fallback: "overloaded" },
@@ -102,6 +106,16 @@ test("messages that wait each have a search of their own", async () => {
   );
   expect(asked).toHaveLength(3);
 });
+
+/** Slow enough for a search to be over before its call has a result. */
+function answerWithCall(session: string, call: { name: string; input: Record<string, unknown> }) {
+  service.model.enqueue({
+    text: "I look.",
+    tools: [call],
+    chunkDelayMs: 60,
+    match: { session, purpose: "main" },
+  });
+}
 
 async function sessionWithTea(workspace: string): Promise<string> {
   const prefix = await memoryPrefixOf(client, await newSession(client, workspace));

@@ -10,11 +10,19 @@ export function hasRecall(sql: SqlStorage, turn: number): boolean {
   return sql.exec("SELECT 1 FROM recalls WHERE turn = ?", turn).toArray().length > 0;
 }
 
+/** What is kept of a search. */
+export type RecallRecord = Pick<Recalled, "explanation" | "candidates" | "shown">;
+
 /**
  * Records what a search came to, and tells it where there was anything to choose from. Within the
  * transaction that puts its attachment into the transcript.
  */
-export function recordRecall(sql: SqlStorage, turn: Turn, recalled: Recalled, now: number): void {
+export function recordRecall(
+  sql: SqlStorage,
+  turn: Turn,
+  recalled: RecallRecord,
+  now: number,
+): void {
   const { explanation, candidates, shown } = recalled;
   const body = { turn_id: turn.eventId, ...explanation, candidates };
   sql.exec(

@@ -1,8 +1,8 @@
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import type { Recalled } from "../../src/shared/recall/recall.ts";
 import type { AgentEnv } from "../env.ts";
 import { readEvents } from "./events.ts";
+import type { RecallRecord } from "./recalls.ts";
 import { forgetShown, hasRecall, listRecalls, readShown, recordRecall } from "./recalls.ts";
 import { createSchema } from "./schema.ts";
 import type { Turn } from "./turns.ts";
@@ -28,7 +28,7 @@ const turn = (n: number): Turn => ({
   startedAt: 1,
 });
 
-const found = (path: string, bytes: number): Recalled => ({
+const found = (path: string, bytes: number): RecallRecord => ({
   explanation: {
     offered: 1,
     selected: [{ path, type: "user", age_days: 3, bytes }],
@@ -37,7 +37,6 @@ const found = (path: string, bytes: number): Recalled => ({
     timings_ms: { scan: 1, select: 2, read: 3 },
   },
   candidates: [path],
-  attachment: "text",
   shown: [{ path, bytes }],
 });
 
@@ -71,7 +70,7 @@ test("a search that had nothing to choose from is kept and not told", async () =
     createSchema(sql);
     const { explanation } = found("m.md", 1);
     const nothing = { ...explanation, offered: 0, selected: [], source: "none" as const };
-    const recalled = { explanation: nothing, candidates: [], attachment: undefined, shown: [] };
+    const recalled = { explanation: nothing, candidates: [], shown: [] };
     recordRecall(sql, turn(1), recalled, 1);
     expect([hasRecall(sql, 1), readEvents(sql, { limit: 10 })]).toEqual([true, []]);
   });

@@ -11,7 +11,7 @@ import { RECALL_BEGIN_MS, RECALL_TOKENS } from "../../src/shared/limits.ts";
 import type { Message } from "../../src/shared/query/messages.ts";
 import { toolCallsOf } from "../../src/shared/query/messages.ts";
 import type { Recalled, RecallPorts } from "../../src/shared/recall/recall.ts";
-import { recall, unused, wantsRecall } from "../../src/shared/recall/recall.ts";
+import { recall, unused, wantsRecall, withoutRead } from "../../src/shared/recall/recall.ts";
 import { isWithin } from "../../src/shared/safety/path.ts";
 import type { AgentEnv } from "../env.ts";
 import type { TurnMemory } from "./memory.ts";
@@ -37,8 +37,8 @@ export interface TurnRecall {
   asked(): void;
   /** Begins the search, once. */
   begin(): void;
-  /** What joins the turn now: the attachment, once it is there. The first call may wait for it. */
-  joining(): Promise<Message[]>;
+  /** What joins these messages now: the attachment, once it is there. The first call may wait for it. */
+  joining(messages: readonly Message[]): Promise<Message[]>;
   /** Within the transaction that puts a message into the transcript. */
   joined(message: Message): void;
   /** Ends the search; where nothing of it was used, that is recorded too, unless the turn only pauses. */
@@ -84,14 +84,16 @@ export function turnRecall(
       if (!search && !stopped.aborted) timer ??= setTimeout(begin, RECALL_BEGIN_MS);
     },
     begin,
-    async joining() {
+    async joining(messages) {
       if (!waited && settings.RECALL_WAIT_MS > 0) {
         begin();
         await Promise.race([search, sleep(settings.RECALL_WAIT_MS, stopped)]);
       }
       waited = true;
-      const { attachment } = found ?? {};
       if (!found || recorded || attached || signal.aborted) return [];
+      // What the model has read, written or deleted since the search began is not for it any more.
+      found = withoutRead(found, readByModel(memory.directory, { ...history, messages }));
+      const { attachment } = found;
       if (attachment === undefined) {
         const recalled = found;
         ports.commit(() => record(recalled));
@@ -125,6 +127,7 @@ const NOTHING: Recalled = {
   },
   candidates: [],
   attachment: undefined,
+  attached: [],
   shown: [],
 };
 

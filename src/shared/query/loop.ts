@@ -39,7 +39,7 @@ export interface LoopHooks {
   /** Step 9, after each answer; not awaited. */
   sampled?(messages: readonly Message[]): void;
   /** Step 11: messages that join the turn before its next model call. */
-  joining?(): Promise<Message[]>;
+  joining?(messages: readonly Message[]): Promise<Message[]>;
   /** Step 12, once, when the answer is final. */
   stopped?(messages: readonly Message[]): Promise<void>;
 }
@@ -68,7 +68,7 @@ export async function* runLoop(
     }
     if (signal.aborted) return yield* interrupted("");
     // Step 11: nothing but results and what joins makes the turn go on.
-    for (const message of (await ports.hooks.joining?.()) ?? []) {
+    for (const message of (await ports.hooks.joining?.(messages)) ?? []) {
       messages.push(message);
       yield { type: "joined", message };
     }

@@ -10,7 +10,14 @@ import {
 } from "../limits.ts";
 import { byteLength } from "../text.ts";
 import type { ChooseRequest } from "./choose.ts";
-import { type Recalled, type RecallPorts, recall, unused, wantsRecall } from "./recall.ts";
+import {
+  type Recalled,
+  type RecallPorts,
+  recall,
+  unused,
+  wantsRecall,
+  withoutRead,
+} from "./recall.ts";
 import {
   bytesOf,
   candidate,
@@ -289,6 +296,22 @@ test("a recall that came too late says so of what it had chosen, and nothing was
     },
     candidates: recalled.candidates,
     attachment: undefined,
+    attached: [],
     shown: [],
   });
+});
+
+test("what the model read while it was searched for is taken out, and said so", async () => {
+  const recalled = await recall(input(), portsOf(MEMORIES, ["deploy.md", "coffee.md"]));
+  expect(bodies(recalled)).toHaveLength(2);
+  expect(withoutRead(recalled, new Set(["other.md"]))).toBe(recalled);
+
+  const one = withoutRead(recalled, new Set(["deploy.md"]));
+  expect(bodies(one)).toEqual(["Oat milk."]);
+  expect(one.shown).toEqual([{ path: "coffee.md", bytes: 9 }]);
+  expect(one.explanation.selected.map(({ path }) => path)).toEqual(["coffee.md"]);
+  expect(one.explanation.dropped).toEqual([{ path: "deploy.md", reason: "already_read" }]);
+
+  const none = withoutRead(recalled, new Set(["deploy.md", "coffee.md"]));
+  expect(none).toMatchObject({ attachment: undefined, attached: [], shown: [] });
 });

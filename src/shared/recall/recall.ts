@@ -10,7 +10,7 @@ import {
 import { ageOf } from "../memdir/age.ts";
 import type { MemoryType } from "../memdir/types.ts";
 import { decodeText } from "../tools/text.ts";
-import { attachmentOf } from "./attach.ts";
+import { type AttachedMemory, attachmentOf } from "./attach.ts";
 import { type ChoosePorts, chooseMemories } from "./choose.ts";
 import { cutMemory, fitBudget, type MemoryCut } from "./cut.ts";
 import type { Candidate } from "./list.ts";
@@ -73,7 +73,9 @@ export interface Recalled {
   /** Paths that were offered. */
   candidates: string[];
   attachment: string | undefined;
-  /** What the attachment holds, in UTF-8 bytes. */
+  /** What the attachment is made of. */
+  attached: readonly AttachedMemory[];
+  /** The same by relative path, in UTF-8 bytes. */
   shown: { path: string; bytes: number }[];
 }
 
@@ -131,7 +133,32 @@ export async function recall(input: RecallInput, ports: RecallPorts): Promise<Re
     },
     candidates: offered.map(({ path }) => path),
     attachment: attached.length === 0 ? undefined : attachmentOf(attached),
+    attached,
     shown: kept.map(({ path, bytes }) => ({ path, bytes })),
+  };
+}
+
+/**
+ * The same recall without memories that the model has read, written or deleted itself while it was
+ * searched for.
+ */
+export function withoutRead(recalled: Recalled, read: ReadonlySet<string>): Recalled {
+  const { explanation, attached, shown } = recalled;
+  const late = shown.filter(({ path }) => read.has(path));
+  if (late.length === 0) return recalled;
+  // Both are in the order in which they were chosen.
+  const kept = attached.filter((_, n) => !read.has(shown[n]?.path ?? ""));
+  const dropped = late.map(({ path }) => ({ path, reason: "already_read" as const }));
+  return {
+    ...recalled,
+    explanation: {
+      ...explanation,
+      selected: explanation.selected.filter(({ path }) => !read.has(path)),
+      dropped: [...explanation.dropped, ...dropped],
+    },
+    attachment: kept.length === 0 ? undefined : attachmentOf(kept),
+    attached: kept,
+    shown: shown.filter(({ path }) => !read.has(path)),
   };
 }
 
@@ -142,6 +169,7 @@ export function unused({ explanation, candidates }: Recalled): Recalled {
     explanation: { ...explanation, selected: [], dropped: [...explanation.dropped, ...late] },
     candidates,
     attachment: undefined,
+    attached: [],
     shown: [],
   };
 }

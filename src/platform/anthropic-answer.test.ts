@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createCallIds } from "../shared/query/call-ids.ts";
-import type { Answer, ModelEvent, ModelFailure } from "../shared/query/model.ts";
-import { collectAnswer } from "./anthropic-answer.ts";
+import type { Answer, ModelEvent, ModelFailure, Usage } from "../shared/query/model.ts";
+import { collectAnswer, type Heard, spent } from "./anthropic-answer.ts";
 
 // What a server sends that keeps to no rule. The rules themselves: anthropic-model.test.ts.
 
@@ -28,19 +28,21 @@ const end = (reason: string, usage?: unknown) => [
   { type: "message_stop" },
 ];
 
-interface Heard {
+interface Outcome {
   events: ModelEvent[];
   outcome: Answer | ModelFailure;
+  spent: Usage | undefined;
 }
 
-async function hear(events: Iterable<unknown>, bytesMost = 100_000): Promise<Heard> {
+async function hear(events: Iterable<unknown>, bytesMost = 100_000): Promise<Outcome> {
+  const soFar: Heard = { usage: undefined, bytes: 0 };
   async function* served() {
     yield* events;
   }
-  const speech = collectAnswer(served(), bytesMost, createCallIds([]));
+  const speech = collectAnswer(served(), bytesMost, createCallIds([]), soFar);
   const said: ModelEvent[] = [];
   for (let next = await speech.next(); ; next = await speech.next()) {
-    if (next.done) return { events: said, outcome: next.value };
+    if (next.done) return { events: said, outcome: next.value, spent: spent(soFar) };
     said.push(next.value);
   }
 }
@@ -237,5 +239,26 @@ describe("the size that is measured is the one that is stored", () => {
     expect(await failureTo([start(), ...call(0, "a", json), ...end("tool_use")], 1000)).toBe(
       "answered",
     );
+  });
+});
+
+describe("what an answer that comes to no end is counted with", () => {
+  const usage = { input_tokens: 100, cache_read_input_tokens: 7, output_tokens: 1 };
+
+  test("nothing before it began", async () => {
+    expect((await hear([])).spent).toBeUndefined();
+  });
+
+  test("the input as it was told, the output by the bytes that came", async () => {
+    const { outcome, spent: counted } = await hear([start(usage), ...text(0, "word ".repeat(60))]);
+    expect(outcome).toMatchObject({ status: "failed", kind: "cut" });
+    expect(counted).toMatchObject({ input: 100, cacheRead: 7 });
+    expect(counted?.output).toBeGreaterThanOrEqual(100);
+    expect(counted?.output).toBeLessThan(130);
+  });
+
+  test("the output as it was told, where that is more", async () => {
+    const events = [start(usage), ...end("end_turn", { output_tokens: 900 }).slice(0, 1)];
+    expect((await hear(events)).spent).toMatchObject({ input: 100, output: 900 });
   });
 });

@@ -3,6 +3,7 @@ import { jsonBytes } from "../shared/query/json-size.ts";
 import type { AssistantBlock } from "../shared/query/messages.ts";
 import type { Answer, ModelEvent, ModelFailure, ToolCall, Usage } from "../shared/query/model.ts";
 import { NO_USAGE } from "../shared/query/model.ts";
+import { BYTES_PER_TOKEN } from "../shared/query/tokens.ts";
 import { byteLength } from "../shared/text.ts";
 import type { DeltaKind, StartedBlock } from "./anthropic-event.ts";
 import { isRecord, readStreamEvent } from "./anthropic-event.ts";
@@ -12,37 +13,54 @@ type Block =
   /** `call` is there once the input is complete. */
   | { type: "tool_use"; id: string; name: string; json: string; call?: ToolCall };
 
+/** What has been heard of an answer, also where it comes to no end. */
+export interface Heard {
+  /** Tokens as the server told them; undefined before it began. */
+  usage: Usage | undefined;
+  /** JSON bytes of what the model said. */
+  bytes: number;
+}
+
+/**
+ * What an answer that broke off is counted with: the input as the server told it, the output by what
+ * came, since its figure comes last. Undefined where the model had not begun.
+ */
+export function spent({ usage, bytes }: Heard): Usage | undefined {
+  if (!usage) return undefined;
+  return { ...usage, output: Math.max(usage.output, Math.ceil(bytes / BYTES_PER_TOKEN)) };
+}
+
 /**
  * Puts an answer together from raw stream events and yields what it says on the way. Only an answer
  * with `message_stop` is one; without it the call failed, and behind it nothing is read. Blocks stand
  * in the order in which they came, whatever their numbers. `bytesMost` bounds what is held and the
- * JSON that is stored. `callId` gives each call an id that is its own.
+ * JSON that is stored. `callId` gives each call an id that is its own. `heard` is kept up to date.
  */
 export async function* collectAnswer(
   events: AsyncIterable<unknown>,
   bytesMost: number,
   callId: (id: unknown) => string,
+  heard: Heard,
 ): AsyncGenerator<ModelEvent, Answer | ModelFailure> {
   const blocks: Block[] = [];
   /** By the server's number, the place in `blocks` of a block that has no end yet. */
   const open = new Map<number, number>();
-  let usage: Usage = NO_USAGE;
   let stopReason: string | undefined;
   let ended = false;
-  let bytes = 0;
 
   for await (const raw of events) {
     const event = readStreamEvent(raw);
     if (event.type === "broken") return failed("cut", "The model's answer is not well-formed");
-    if (event.type === "usage") usage = { ...usage, ...event.usage };
+    if (event.type === "usage" || event.type === "stop_reason") {
+      heard.usage = { ...(heard.usage ?? NO_USAGE), ...event.usage };
+    }
     if (event.type === "stop_reason") {
-      usage = { ...usage, ...event.usage };
       stopReason = event.reason ?? stopReason;
     }
     if (event.type === "block_start") {
       const block = opened(event.block, callId);
-      bytes += held(block);
-      if (blocks.length >= ANSWER_BLOCKS || bytes > bytesMost) return tooLarge(bytesMost);
+      heard.bytes += held(block);
+      if (blocks.length >= ANSWER_BLOCKS || heard.bytes > bytesMost) return tooLarge(bytesMost);
       const place = blocks.push(block) - 1;
       open.set(event.index, place);
       if (block.type === "thinking") yield { type: "thinking_start", block: place };
@@ -56,8 +74,8 @@ export async function* collectAnswer(
       const block = place === undefined ? undefined : blocks[place];
       if (place === undefined || !block || !extend(block, event.of, event.text)) continue;
       // The input of a call is JSON already.
-      bytes += event.of === "json" ? byteLength(event.text) : jsonBytes(event.text);
-      if (bytes > bytesMost) return tooLarge(bytesMost);
+      heard.bytes += event.of === "json" ? byteLength(event.text) : jsonBytes(event.text);
+      if (heard.bytes > bytesMost) return tooLarge(bytesMost);
       if (block.type === "text" && event.text !== "") {
         yield { type: "text", block: place, text: event.text };
       }
@@ -75,7 +93,7 @@ export async function* collectAnswer(
   if (!ended || stopReason === undefined) {
     return failed("cut", "The model's answer broke off before its end");
   }
-  const whole = answer(blocks, stopReason, usage);
+  const whole = answer(blocks, stopReason, heard.usage ?? NO_USAGE);
   // Numbers grow when they are written anew, so that only now the size is known.
   return jsonBytesOf(whole.content) > bytesMost ? tooLarge(bytesMost) : whole;
 }

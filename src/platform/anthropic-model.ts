@@ -6,7 +6,7 @@
 import Anthropic, { APIConnectionError, APIError } from "@anthropic-ai/sdk";
 import { createCallIds } from "../shared/query/call-ids.ts";
 import type { FailureKind, Model, ModelFailure, ModelRequest } from "../shared/query/model.ts";
-import { collectAnswer } from "./anthropic-answer.ts";
+import { collectAnswer, type Heard, spent } from "./anthropic-answer.ts";
 import { requestBody } from "./anthropic-request.ts";
 
 export interface AnthropicOptions {
@@ -29,6 +29,11 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
         if (signal.aborted) return failure("aborted", "The model call was stopped");
         return watch.signal.aborted ? stalled(request, options.idleMs) : undefined;
       };
+      const heard: Heard = { usage: undefined, bytes: 0 };
+      const failed = (own: ModelFailure): ModelFailure => {
+        const usage = spent(heard);
+        return { ...(stopped() ?? own), ...(usage ? { usage } : {}) };
+      };
       const client = new Anthropic({
         apiKey: options.apiKey,
         ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
@@ -47,11 +52,11 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
           headers,
         });
         const callId = createCallIds(request.messages);
-        const outcome = yield* collectAnswer(events, options.answerBytes, callId);
+        const outcome = yield* collectAnswer(events, options.answerBytes, callId, heard);
         // The SDK ends an aborted stream silently, so that it looks like one that was cut.
-        return outcome.status === "answered" ? outcome : (stopped() ?? outcome);
+        return outcome.status === "answered" ? outcome : failed(outcome);
       } catch (error) {
-        return stopped() ?? failureOf(error);
+        return failed(failureOf(error));
       } finally {
         watch.stop();
         // Ends the connection where the reader left early; harmless after a proper end.

@@ -46,6 +46,30 @@ test("an interrupt ends the running turn; the words so far and a mark stay in th
   expect(JSON.stringify(last[2])).toContain("interrupted");
 });
 
+test("a request that was broken off counts in the account, with what it had said", async () => {
+  const id = await newSession(client);
+  service.model.enqueue({
+    text: "word ".repeat(200),
+    chunkDelayMs: 10,
+    match: { session: id, purpose: "main" },
+  });
+  const stream = await client.beta.sessions.events.stream(id, { event_deltas: ["agent.message"] });
+  await client.beta.sessions.events.send(id, { events: [say("talk")] });
+  let heard = 0;
+  for await (const event of stream) {
+    if (typesOf([event])[0] === "event_delta" && ++heard === 20) await interrupt(id);
+    if (event.type === "session.status_idle") break;
+  }
+  const end = (await stored(client, id)).find((event) => event.type === "span.model_request_end");
+  if (end?.type !== "span.model_request_end") throw new Error("The request has no end");
+  const { input_tokens, cache_creation_input_tokens, output_tokens } = end.model_usage;
+  expect(end.is_error).toBe(true);
+  expect(input_tokens + (cache_creation_input_tokens ?? 0)).toBeGreaterThan(500);
+  expect(output_tokens).toBeGreaterThan(20);
+  const { data }: { data: unknown[] } = await client.get(`/v1/usage?session_id=${id}`);
+  expect(data).toMatchObject([{ purpose: "main", requests: 1, input_tokens, output_tokens }]);
+});
+
 test("twenty rapid stops and messages: each message is answered by itself, none is hit by a stop", async () => {
   const id = await newSession(client);
   const instead: string[] = [];

@@ -19,12 +19,14 @@ import { forkSucceeded, newFork, runFork } from "../../src/shared/fork/forked-ag
 import * as limits from "../../src/shared/limits.ts";
 import type { FailureKind } from "../../src/shared/query/model.ts";
 import type { LoopStep } from "../../src/shared/query/steps.ts";
+import { usageOf } from "../../src/shared/query/steps.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import type { AgentEnv } from "../env.ts";
 import { readSeen } from "./calls.ts";
 import type { Ended, EndPorts, ForkEnd } from "./extraction-ends.ts";
 import { batchDue, countFailure, failedRun, finish, giveUp } from "./extraction-ends.ts";
-import { changeExtraction, leaseGiven, readExtraction } from "./extraction-state.ts";
+import { giveLease, type Lease, requireStore, takeLease } from "./extraction-lease.ts";
+import { changeExtraction, readExtraction } from "./extraction-state.ts";
 import { forkPrefix } from "./fork-prefix.ts";
 import type { SessionMemory, TurnMemory } from "./memory.ts";
 import { healIndex, turnMemory } from "./memory.ts";
@@ -86,7 +88,7 @@ function thrown(ports: ExtractPorts, batch: Batch, error: unknown): Ended {
   const code = codeOf(error);
   log("extraction.failed", { error: errorName(error), ...(code === undefined ? {} : { code }) });
   if (code === "not_found") {
-    // The store was deleted: there is nowhere to save to.
+    // The store was deleted or archived: there is nowhere to save to.
     giveUp(ports, batch, "disabled");
     return { status: "done" };
   }
@@ -121,40 +123,6 @@ export function dropBatch(ports: EndPorts, upTo = Number.MAX_SAFE_INTEGER): void
   giveUp(ports, { first: batch.first, last: Math.min(batch.last, upTo) }, "failed");
 }
 
-interface Lease {
-  stub: MemdirStub;
-  token: number;
-}
-
-async function takeLease(
-  ports: ExtractPorts,
-  stub: MemdirStub,
-  meta: Meta,
-): Promise<number | undefined> {
-  const { LEASE_MS } = ports.settings;
-  // By its own name: one that a crash left behind is the session's again at once, also where it never
-  // learned its token, and what the older token still writes is refused.
-  const reply = unwrap(await stub.acquire("extraction", meta.id, LEASE_MS, meta.id));
-  const token = reply.status === "granted" ? reply.token : null;
-  ports.commit(() => changeExtraction(ports.sql, { lease: token }));
-  return token ?? undefined;
-}
-
-/** Gives it back and learns who waits. Where that fails it is tried again when the session is told. */
-async function giveLease(ports: ExtractPorts, { stub, token }: Lease): Promise<string | null> {
-  try {
-    const next = unwrap(await stub.release("extraction", token));
-    ports.commit(() => leaseGiven(ports.sql));
-    return next;
-  } catch (error) {
-    if (error instanceof MemdirError && error.code === "not_found") {
-      ports.commit(() => leaseGiven(ports.sql));
-    }
-    log("extraction.lease_kept", { error: errorName(error) });
-    return null;
-  }
-}
-
 async function underLease(
   ports: ExtractPorts,
   meta: Meta,
@@ -169,17 +137,17 @@ async function underLease(
     token: lease.token,
   });
   if (!memory) return { status: "done" };
-  if (unwrap(await lease.stub.meta()).archivedAt !== null) {
-    giveUp(ports, due, "disabled");
-    return { status: "done" };
-  }
+  await requireStore(lease.stub);
   const run = unfinishedRun(sql, "extraction") ?? (await newRun(ports, lease, memory, due));
   const end = endOf(run) ?? (await runSteps(ports, meta, memory, run, lease, signal));
   if (!end || end.outcome.reason === "interrupted") {
     return { status: "retry", afterMs: limits.RESEND_FIRST_MS };
   }
   if (!forkSucceeded(end.outcome)) return failedRun(ports, run, end);
-  const healed = unfinishedRun(sql, "extraction")?.log.saved.length ? await healIndex(memory) : [];
+  const saved = unfinishedRun(sql, "extraction")?.log.saved.length ?? 0;
+  // A store that went away meanwhile took no memory: that is not "nothing new".
+  if (saved === 0) await requireStore(lease.stub);
+  const healed = saved > 0 ? await healIndex(memory) : [];
   finish(ports, memory.storeId, run, healed, end.outcome);
   return { status: "done" };
 }
@@ -269,8 +237,15 @@ async function runSteps(
     while (!step.done) {
       late = ports.now() > deadline;
       if (late || !isUnfinished(sql, run.n)) stop.abort();
-      // What an aborted fork still says is not recorded: it goes on from its last whole step.
-      if (signal.aborted) break;
+      // What an aborted fork still says is not recorded, only counted: it goes on from its last step.
+      if (signal.aborted) {
+        if (step.value.type === "preview") {
+          step = await fork.next();
+          continue;
+        }
+        countUsage(ports, meta, step.value);
+        break;
+      }
       if (step.value.type === "request_failed") failure = step.value.failure.kind;
       await recordStep(ports, meta, memory, run, step.value);
       if (step.value.type === "call_finished") rememberNotes(seen, step.value.result.notes);
@@ -296,8 +271,19 @@ async function recordStep(
   const receipts = await memory.receiptsOf(notes);
   ports.commit(() => {
     recordRunStep(ports.sql, run.n, step, receipts);
-    if (step.type === "answered") {
-      addUsage(ports.sql, "extraction", meta.model, step.usage, ports.now());
-    }
+    addStepUsage(ports, meta, step);
   });
+}
+
+function countUsage(ports: ExtractPorts, meta: Meta, step: LoopStep): void {
+  try {
+    ports.commit(() => addStepUsage(ports, meta, step));
+  } catch (error) {
+    log("extraction.usage_lost", { error: errorName(error) });
+  }
+}
+
+function addStepUsage(ports: ExtractPorts, meta: Meta, step: LoopStep): void {
+  const usage = usageOf(step);
+  if (usage) addUsage(ports.sql, "extraction", meta.model, usage, ports.now());
 }

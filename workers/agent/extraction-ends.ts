@@ -27,6 +27,7 @@ import {
   savedByNewest,
   unfinishedRun,
 } from "./runs.ts";
+import { outageError } from "./session-errors.ts";
 import { turnByNumber } from "./turns.ts";
 
 export interface EndPorts {
@@ -44,6 +45,8 @@ export interface ForkEnd {
   failure?: FailureKind | undefined;
 }
 
+/** Runs of a batch that find no model before clients are told: more than a moment's hiccup. */
+const OUTAGES_TOLD = 3;
 /** Calls that failed so cost nothing and say nothing about what was asked. */
 const UNSERVED: ReadonlySet<FailureKind> = new Set([
   "overloaded",
@@ -121,12 +124,24 @@ export function failedRun(ports: EndPorts, run: Run, { outcome, failure }: ForkE
   };
   const unserved = failure !== undefined && UNSERVED.has(failure);
   if (outcome.reason === "wait" || (outcome.reason === "failed" && unserved)) {
-    ports.commit(again);
+    ports.commit(() => {
+      again();
+      countOutage(ports, run);
+    });
     const waited = Math.max(ports.now() - run.startedAt, 2 * RETRY_FIRST_MS);
     const afterMs = outcome.reason === "wait" ? outcome.ms : Math.min(waited, RESEND_MOST_MS);
     return { status: "retry", afterMs };
   }
   return countFailure(ports, { first: run.firstTurn, last: run.lastTurn }, again);
+}
+
+/** Nothing is lost while a model serves nobody, but people should know why nothing is saved. */
+function countOutage({ sql, now }: EndPorts, run: Run): void {
+  const outages = readExtraction(sql).outages + 1;
+  changeExtraction(sql, { outages });
+  if (outages !== OUTAGES_TOLD) return;
+  const turn_id = turnByNumber(sql, run.lastTurn).eventId;
+  appendEvent(sql, { type: "session.error", error: outageError(), turn_id }, now());
 }
 
 /** One try of a batch failed; after the last one it is given up. */

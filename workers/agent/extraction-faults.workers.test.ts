@@ -7,6 +7,7 @@ import { memdirStub } from "../../src/platform/memdir-rpc.ts";
 import { unwrap } from "../../src/platform/reply.ts";
 import type { ExtractReply } from "../../src/platform/session-rpc.ts";
 import { EXTRACTION_ATTEMPTS, RESEND_MOST_MS } from "../../src/shared/limits.ts";
+import { readEvents } from "./events.ts";
 import {
   endedTurn,
   inside,
@@ -71,8 +72,13 @@ test("an outage of the model drops nothing, however long, and is asked about les
     }
     expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
     expect(pauses.at(-1)).toBe(RESEND_MOST_MS);
+    // Told once, when it is more than a moment's.
+    const errors = readEvents(life.sql, { limit: 100, types: ["session.error"] });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.json).toMatch(/"retrying"/);
     server.answers = savesThree();
     expect((await life.run()).reply.status).toBe("done");
+    expect(readExtraction(life.sql).outages).toBe(0);
     await verifySaved(life, "after an outage", false);
   });
 });
@@ -123,6 +129,24 @@ test("a store that was deleted in between is nobody's any more: the batch is set
     expect((await env.FILES.list({ prefix: meta.prefix })).objects).toEqual([]);
   });
 });
+
+test.each(["destroy", "archive"] as const)(
+  "a store that goes away while the model speaks took nothing, and that is said: %s",
+  async (how) => {
+    const id = await session();
+    await inside(id, async (life) => {
+      endedTurn(life.sql, "I live in Turku, drink tea and own a dog.");
+      server.atModel = async (answer) => {
+        server.atModel = undefined;
+        unwrap(await life.memory()[how]());
+        return answer();
+      };
+      expect((await life.run()).reply.status).toBe("done");
+      expect(outcomesOf(life.sql)).toMatchObject([{ type: "memory.skipped", reason: "disabled" }]);
+      expect(readExtraction(life.sql)).toMatchObject({ cursor: 1, lease: null, resendAt: null });
+    });
+  },
+);
 
 test("a store that was archived in between takes no write, and the turn is settled once", async () => {
   const id = await session();

@@ -18,6 +18,8 @@ const schema = z.object({
   resendAt: z.number().nullable(),
   /** Failed runs of the batch that is due. */
   failures: z.number(),
+  /** Runs of it that found a model which served nobody; clients are told of it once. */
+  outages: z.number().default(0),
   /** A lease that a run holds, or that a crash left behind. */
   lease: z.number().nullable(),
 });
@@ -30,6 +32,7 @@ const NONE: ExtractionState = {
   sends: 0,
   resendAt: null,
   failures: 0,
+  outages: 0,
   lease: null,
 };
 
@@ -123,7 +126,7 @@ export function requestAll(sql: SqlStorage, now: number): void {
  */
 export function settleUpTo(sql: SqlStorage, last: number, now: number): void {
   const { cursor } = readExtraction(sql);
-  changeExtraction(sql, { cursor: Math.max(cursor, last), failures: 0, sends: 0 });
+  changeExtraction(sql, { cursor: Math.max(cursor, last), failures: 0, outages: 0, sends: 0 });
   settle(sql);
   const state = readExtraction(sql);
   const more = state.requested > state.cursor && dueBatch(sql, false) !== undefined;

@@ -4,14 +4,15 @@
 import { newId } from "../../src/platform/ids.ts";
 import type { Receipt } from "../../src/platform/memdir-rpc.ts";
 import type { AssistantBlock } from "../../src/shared/query/messages.ts";
-import type { FailureKind, ModelFailure, Usage } from "../../src/shared/query/model.ts";
+import type { Usage } from "../../src/shared/query/model.ts";
 import { NO_USAGE } from "../../src/shared/query/model.ts";
-import type { AnsweredStep, LoopStep, Problem } from "../../src/shared/query/steps.ts";
+import type { AnsweredStep, LoopStep } from "../../src/shared/query/steps.ts";
 import { addCall, dropCalls, finishCall, noteSeen, planCall } from "./calls.ts";
 import type { EventDraft } from "./events.ts";
 import { appendEvent } from "./events.ts";
 import { markWrote } from "./extraction-state.ts";
 import type { Preview } from "./preview.ts";
+import { failureError, problemError } from "./session-errors.ts";
 import { appendMessage } from "./transcript.ts";
 import type { Turn } from "./turns.ts";
 import { changeTurn, turnByNumber } from "./turns.ts";
@@ -39,7 +40,7 @@ export function recordStep(to: Recording, step: Exclude<LoopStep, { type: "previ
       return;
     }
     case "request_failed":
-      endSpan(to, undefined);
+      endFailed(to, step.failure.usage);
       event(to, { type: "session.error", error: failureError(step.failure, step.outcome?.reason) });
       changeTurn(sql, turn, {
         attempt: step.attempt,
@@ -79,7 +80,7 @@ export function recordStep(to: Recording, step: Exclude<LoopStep, { type: "previ
         appendMessage(sql, turn, { role: "assistant", content: [text] });
         messageEvent(to, [text]);
       }
-      endSpan(to, undefined);
+      endFailed(to, step.usage);
       appendMessage(sql, turn, step.mark);
       changeTurn(sql, turn, { outcome: step.outcome });
       return;
@@ -114,43 +115,7 @@ export function savedEvent(
 
 /** Closes the request that a crash left open. */
 export function closeSpan(to: Recording): void {
-  endSpan(to, undefined);
-}
-
-/** The `session.error` of a turn that ended by something that nobody foresaw. */
-export function unexpectedError(to: Recording): void {
-  event(to, {
-    type: "session.error",
-    error: sessionError(
-      "unknown_error",
-      "The turn failed unexpectedly. Send the message again",
-      true,
-    ),
-  });
-}
-
-/** The `session.error` of a turn that reached its number of model calls. */
-export function iterationsError(to: Recording, limit: number): void {
-  event(to, {
-    type: "session.error",
-    error: sessionError(
-      "tool_use_limit_reached_error",
-      `The turn reached its limit of ${limit} model calls. Send another message to let it go on`,
-      true,
-    ),
-  });
-}
-
-/** The `session.error` of a refusal. */
-export function refusalError(to: Recording): void {
-  event(to, {
-    type: "session.error",
-    error: sessionError(
-      "model_request_failed_error",
-      "The model refused to answer this message. Word it differently or go on with something else",
-      true,
-    ),
-  });
+  endSpan(to, NO_USAGE, true);
 }
 
 function recordAnswer(to: Recording, step: AnsweredStep): void {
@@ -174,7 +139,7 @@ function recordAnswer(to: Recording, step: AnsweredStep): void {
   }
   if (step.message) appendMessage(sql, turn, step.message);
   if (step.continuation) appendMessage(sql, turn, step.continuation);
-  endSpan(to, step.usage);
+  endSpan(to, step.usage, false);
   addUsage(sql, "main", to.model, step.usage, to.now);
   if (step.problem) event(to, { type: "session.error", error: problemError(step.problem) });
   const before = turnByNumber(sql, turn);
@@ -193,14 +158,20 @@ function messageEvent(to: Recording, blocks: readonly AssistantBlock[]): void {
   event(to, { type: "agent.message", content, ...(id === undefined ? {} : { id }) });
 }
 
-function endSpan(to: Recording, usage: Usage | undefined): void {
+/** What broke off has its price all the same. */
+function endFailed(to: Recording, usage: Usage | undefined): void {
+  endSpan(to, usage ?? NO_USAGE, true);
+  if (usage) addUsage(to.sql, "main", to.model, usage, to.now);
+}
+
+function endSpan(to: Recording, usage: Usage, isError: boolean): void {
   const { span }: Turn = turnByNumber(to.sql, to.turn);
   if (span === undefined) return;
-  const { input, cacheRead, cacheCreation, output } = usage ?? NO_USAGE;
+  const { input, cacheRead, cacheCreation, output } = usage;
   event(to, {
     type: "span.model_request_end",
     model_request_start_id: span,
-    is_error: usage === undefined,
+    is_error: isError,
     model_usage: {
       input_tokens: input,
       cache_read_input_tokens: cacheRead,
@@ -211,30 +182,7 @@ function endSpan(to: Recording, usage: Usage | undefined): void {
   changeTurn(to.sql, to.turn, { span: undefined });
 }
 
+/** Appends an event of this turn. */
 function event(to: Recording, draft: EventDraft) {
   return appendEvent(to.sql, { ...draft, turn_id: to.turnId }, to.now).id;
-}
-
-function failureError(failure: ModelFailure, outcome: string | undefined) {
-  const over = outcome === "failed";
-  const next = over ? "Send a message to try again" : "It is tried again by itself";
-  return sessionError(errorType(failure.kind), `${failure.message}. ${next}`, over);
-}
-
-function problemError(problem: Problem) {
-  const type =
-    problem.kind === "output_limit" || problem.kind === "context_window"
-      ? "model_request_failed_error"
-      : "unknown_error";
-  return sessionError(type, problem.message, !problem.goesOn);
-}
-
-function sessionError(type: string, message: string, over: boolean) {
-  return { type, message, retry_status: { type: over ? "exhausted" : "retrying" } };
-}
-
-function errorType(kind: FailureKind): string {
-  if (kind === "overloaded") return "model_overloaded_error";
-  if (kind === "rate_limited") return "model_rate_limited_error";
-  return "model_request_failed_error";
 }

@@ -7,7 +7,8 @@ import type { BackgroundRules } from "./extraction-state.ts";
 import { endTurnMark } from "./extraction-state.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { createPreview } from "./preview.ts";
-import { closeSpan, iterationsError, refusalError, unexpectedError } from "./record-step.ts";
+import { closeSpan } from "./record-step.ts";
+import { iterationsError, refusalError, unexpectedError } from "./session-errors.ts";
 import { appendMessage } from "./transcript.ts";
 import type { Turn } from "./turns.ts";
 import { changeTurn, turnByNumber, waitingTurns } from "./turns.ts";
@@ -60,6 +61,8 @@ export function finishTurn(
     preview: createPreview(),
     now,
   };
+  const tell = (error: Record<string, unknown>) =>
+    appendEvent(sql, { type: "session.error", error, turn_id: turn.eventId }, now);
   if (outcome?.reason === "wait") {
     changeTurn(sql, n, { resumeAt: turn.resumeAt ?? now + outcome.ms });
     appendEvent(sql, { type: "session.status_rescheduled", turn_id: turn.eventId }, now);
@@ -68,10 +71,10 @@ export function finishTurn(
   closeSpan(to);
   if (!outcome) {
     closeCalls(sql, turn);
-    unexpectedError(to);
+    tell(unexpectedError());
   }
-  if (outcome?.reason === "iterations") iterationsError(to, outcome.limit);
-  if (outcome?.reason === "refusal") refusalError(to);
+  if (outcome?.reason === "iterations") tell(iterationsError(outcome.limit));
+  if (outcome?.reason === "refusal") tell(refusalError());
 
   changeTurn(sql, n, { status: "done", outcome: outcome ?? { reason: "stopped" } });
   const activeMs = meta.activeMs + (turn.startedAt === undefined ? 0 : now - turn.startedAt);

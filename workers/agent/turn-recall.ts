@@ -190,14 +190,19 @@ function chooser(
     let event = await speech.next();
     while (!event.done) event = await speech.next();
     const answer = event.value;
+    const { usage } = answer;
+    try {
+      if (usage) ports.commit(() => addUsage(ports.sql, "recall", model, usage, ports.now()));
+    } catch (error) {
+      log("recall.usage_lost", { error: errorName(error) });
+    }
     if (answer.status === "failed") {
       if (answer.kind !== "aborted") tellOnce(model, answer.kind);
       return { status: "failed", cause: answer.kind };
     }
-    try {
-      ports.commit(() => addUsage(ports.sql, "recall", model, answer.usage, ports.now()));
-    } catch (error) {
-      log("recall.usage_lost", { error: errorName(error) });
+    // Whatever else it says: an answer that was refused, cut or paused is none.
+    if (answer.stopReason !== "end_turn" && answer.stopReason !== "stop_sequence") {
+      return { status: "failed", cause: answer.stopReason.slice(0, 40) };
     }
     const text = answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
     return { status: "answered", text };

@@ -8,7 +8,7 @@ import type { ToolCallRun } from "./calls.ts";
 import { runCalls, startRead } from "./calls.ts";
 import { afterAnswer } from "./decide.ts";
 import type { Message } from "./messages.ts";
-import type { Model, ModelEvent, ModelRequest } from "./model.ts";
+import type { Model, ModelEvent, ModelRequest, Usage } from "./model.ts";
 import type { NextTry, RetryLimits } from "./retry.ts";
 import { nextTry } from "./retry.ts";
 import type { LoopOutcome, LoopStep, TurnState } from "./steps.ts";
@@ -96,7 +96,9 @@ export async function* runLoop(
 
     if (heard.status === "failed") {
       reads.abort();
-      if (signal.aborted || heard.kind === "aborted") return yield* interrupted(said);
+      if (signal.aborted || heard.kind === "aborted") {
+        return yield* interrupted(said, heard.usage);
+      }
       const next = nextTry(heard, attempt, ports.limits, ports.random);
       attempt += 1;
       const outcome = outcomeOf(next);
@@ -147,14 +149,20 @@ export async function* runLoop(
     started.set(event.call.id, startRead(tool, event.call.input, AbortSignal.any([signal, stop])));
   }
 
-  async function* interrupted(said: string): AsyncGenerator<LoopStep, LoopOutcome> {
+  async function* interrupted(said: string, usage?: Usage): AsyncGenerator<LoopStep, LoopOutcome> {
     const outcome: LoopOutcome = { reason: "interrupted" };
     const mark: Message = {
       role: "user",
       content: [{ type: "text", text: "[The user interrupted this turn.]" }],
     };
     // An answer that is broken off may end within a character.
-    yield { type: "interrupted", said: said.toWellFormed(), mark, outcome };
+    yield {
+      type: "interrupted",
+      said: said.toWellFormed(),
+      mark,
+      ...(usage ? { usage } : {}),
+      outcome,
+    };
     return outcome;
   }
 }

@@ -89,6 +89,8 @@ export interface ModelFailure {
   message: string;
   /** Milliseconds that the server asked to wait. */
   retryAfterMs?: number;
+  /** What the call took before it failed; absent where the model had not begun. */
+  usage?: Usage;
 }
 
 /** The port to a model. Expected failures are returned; the generator does not throw. */

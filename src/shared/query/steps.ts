@@ -58,7 +58,14 @@ export type LoopStep =
   | { type: "results"; message: Message }
   | { type: "joined"; message: Message }
   /** The user's interrupt, with what had been said until then. */
-  | { type: "interrupted"; said: string; mark: Message; outcome: LoopOutcome };
+  | {
+      type: "interrupted";
+      said: string;
+      mark: Message;
+      /** Of the request that was broken off, where one was. */
+      usage?: Usage;
+      outcome: LoopOutcome;
+    };
 
 export interface AnsweredStep {
   type: "answered";
@@ -81,3 +88,9 @@ export type LoopOutcome =
   | { reason: "failed" }
   | { reason: "iterations"; limit: number }
   | { reason: "wait"; ms: number };
+
+/** The tokens of the request that a step ends, whether it was answered, failed or was broken off. */
+export function usageOf(step: LoopStep): Usage | undefined {
+  if (step.type === "request_failed") return step.failure.usage;
+  return step.type === "answered" || step.type === "interrupted" ? step.usage : undefined;
+}

@@ -1,6 +1,6 @@
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
-import { newSession, say, serviceOfFile } from "./service.ts";
+import { newSession, say, serviceOfFile, turn } from "./service.ts";
 
 const service = await serviceOfFile();
 
@@ -13,10 +13,17 @@ const ROUTES: [string, string][] = [
   ["GET", "/v1/sessions/ID/events"],
   ["GET", "/v1/sessions/ID/events/stream"],
   ["GET", "/v1/sessions/ID/events/stream?after=0"],
+  ["POST", "/v1/sessions/ID/archive"],
+  ["GET", "/v1/sessions/ID/recalls"],
+  ["GET", "/v1/sessions/ID/extractions"],
   ["GET", "/v1/workspaces/w/files"],
   ["GET", "/v1/workspaces/w/files/a.md"],
   ["PUT", "/v1/workspaces/w/files/a.md"],
   ["DELETE", "/v1/workspaces/w/files/a.md"],
+  ["GET", "/v1/settings/user"],
+  ["GET", "/v1/settings/managed"],
+  ["GET", "/v1/usage"],
+  ["GET", "/v1/usage?session_id=ID"],
   ["GET", "/v1/anything"],
 ];
 
@@ -59,6 +66,9 @@ test("another user's and another tenant's session is a 404 like one that does no
   const ann = await service.client();
   const id = await newSession(ann);
   await ann.beta.sessions.events.send(id, { events: [say("a secret")] });
+  await turn(ann, id, "and a question");
+  const { data }: { data: unknown[] } = await ann.get(`/v1/usage?session_id=${id}`);
+  expect(data).not.toEqual([]);
   const [cursor] = (await ann.beta.sessions.events.list(id)).data;
   const missing = `sesn_${"2".repeat(24)}`;
   const others = [

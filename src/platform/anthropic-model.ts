@@ -9,6 +9,9 @@ import type { FailureKind, Model, ModelFailure, ModelRequest } from "../shared/q
 import { collectAnswer, type Heard, spent } from "./anthropic-answer.ts";
 import { requestBody } from "./anthropic-request.ts";
 
+/** A count is waited for this long, in milliseconds: there is an estimate without it. */
+const COUNT_MS = 5_000;
+
 export interface AnthropicOptions {
   apiKey: string;
   /** Another server that speaks the Messages API; the official one where undefined. */
@@ -21,7 +24,31 @@ export interface AnthropicOptions {
 
 /** A model behind the Messages API. Its failures are returned, never thrown. */
 export function createAnthropicModel(options: AnthropicOptions): Model {
+  const clientWith = (init: { fetch: typeof fetch }) =>
+    new Anthropic({
+      apiKey: options.apiKey,
+      ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
+      maxRetries: 0,
+      // It would log the text of an event that it cannot read.
+      logLevel: "off",
+      ...init,
+    });
   return {
+    async count(request, signal) {
+      try {
+        const { max_tokens: _, stream: __, ...body } = requestBody(request);
+        const { input_tokens } = await clientWith({ fetch: boundFetch }).messages.countTokens(
+          body,
+          {
+            signal: AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS)]),
+            headers: headersOf(request),
+          },
+        );
+        return Number.isFinite(input_tokens) && input_tokens > 0 ? input_tokens : undefined;
+      } catch {
+        return undefined;
+      }
+    },
     async *stream(request, signal) {
       const watch = startWatch(options.idleMs);
       const stop = AbortSignal.any([signal, watch.signal]);
@@ -34,22 +61,13 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
         const usage = spent(heard);
         return { ...(stopped() ?? own), ...(usage ? { usage } : {}) };
       };
-      const client = new Anthropic({
-        apiKey: options.apiKey,
-        ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
-        maxRetries: 0,
-        // It would log the text of an event that it cannot read.
-        logLevel: "off",
+      const client = clientWith({
         fetch: (input, init) => watchedFetch(input, init, watch.alive),
       });
       try {
-        const headers = {
-          "x-memdir-purpose": request.purpose,
-          "x-memdir-session": request.sessionId,
-        };
         const events = await client.messages.create(requestBody(request), {
           signal: stop,
-          headers,
+          headers: headersOf(request),
         });
         const callId = createCallIds(request.messages);
         const outcome = yield* collectAnswer(events, options.answerBytes, callId, heard);
@@ -65,6 +83,14 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
     },
   };
 }
+
+/** What tells a gateway, a log or a stand-in why a request is made. */
+function headersOf({ purpose, sessionId }: ModelRequest): Record<string, string> {
+  return { "x-memdir-purpose": purpose, "x-memdir-session": sessionId };
+}
+
+/** The SDK would call the runtime's own without its `this`. */
+const boundFetch: typeof fetch = (input, init) => fetch(input, init);
 
 /** The first byte or header of a response, and each further one, restarts the watch. */
 async function watchedFetch(

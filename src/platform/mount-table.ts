@@ -28,15 +28,19 @@ export function workspacePath(id: string): string {
   return `/workspace/${id}`;
 }
 
-/** What an agent of this principal sees: its project's workspace and, where it is on, its memory. */
+/**
+ * What an agent of this principal sees: its project's workspace, where it is on its memory, and what
+ * is its session's `own`.
+ */
 export function agentMounts(
   bucket: R2Bucket,
   owner: Owner,
   workspace: string,
   memory: { directory: string; files: FileStore } | undefined,
+  own: readonly Mount[] = [],
 ): Mounts {
   const files = workspaceMount(bucket, owner, workspace);
-  const mounts = [{ ...files, store: guardSettings(files.store) }];
+  const mounts: Mount[] = [{ ...files, store: guardSettings(files.store) }, ...own];
   if (memory) {
     mounts.push({
       at: memory.directory,

@@ -14,6 +14,7 @@ const ROUTES: [string, string][] = [
   ["GET", "/v1/sessions/ID/events/stream"],
   ["GET", "/v1/sessions/ID/events/stream?after=0"],
   ["POST", "/v1/sessions/ID/archive"],
+  ["POST", "/v1/sessions/ID/compact"],
   ["GET", "/v1/sessions/ID/recalls"],
   ["GET", "/v1/sessions/ID/extractions"],
   ["GET", "/v1/workspaces/w/files"],

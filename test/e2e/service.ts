@@ -43,7 +43,8 @@ export const NO_BACKGROUND = { EXTRACTION_EVERY_TURNS: "0" };
 const root = join(import.meta.dirname, "..", "..");
 
 export async function startTestService(vars: Record<string, string> = {}): Promise<TestService> {
-  const model = createStandIn();
+  const window = vars.CONTEXT_WINDOW_TOKENS;
+  const model = createStandIn(window === undefined ? {} : { contextTokens: Number(window) });
   const modelServer = await serveStandIn(model, { port: 0 });
   const secret = randomUUID() + randomUUID();
   const harness = createTestHarness({

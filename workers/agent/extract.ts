@@ -6,7 +6,6 @@ import * as z from "zod";
 import { errorName, log } from "../../src/platform/log.ts";
 import type { MemdirStub } from "../../src/platform/memdir-rpc.ts";
 import { memdirStub } from "../../src/platform/memdir-rpc.ts";
-import { agentMounts } from "../../src/platform/mount-table.ts";
 import { unwrap } from "../../src/platform/reply.ts";
 import type { ExtractReply } from "../../src/platform/session-rpc.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
@@ -28,6 +27,7 @@ import { batchDue, countFailure, failedRun, finish, giveUp } from "./extraction-
 import { giveLease, type Lease, requireStore, takeLease } from "./extraction-lease.ts";
 import { changeExtraction, readExtraction } from "./extraction-state.ts";
 import { forkPrefix } from "./fork-prefix.ts";
+import { keepResult } from "./kept-results.ts";
 import type { SessionMemory, TurnMemory } from "./memory.ts";
 import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
@@ -35,6 +35,7 @@ import { readMeta } from "./meta.ts";
 import { loopSurroundings } from "./model-ports.ts";
 import type { Run } from "./runs.ts";
 import { beginRun, isUnfinished, recordRunStep, unfinishedRun } from "./runs.ts";
+import { sessionMounts } from "./session-mounts.ts";
 import { countMessages } from "./transcript.ts";
 import { addUsage } from "./usage.ts";
 
@@ -198,8 +199,11 @@ async function runSteps(
   const stop = new AbortController();
   const signal = AbortSignal.any([cut, stop.signal]);
   const deadline = ports.now() + limits.EXTRACTION_MS;
-  const prefix = await forkPrefix(ports, meta, memory, run.lastTurn);
-  const mounts = agentMounts(ports.env.FILES, meta, meta.environmentId, memory);
+  const prefix = await forkPrefix(ports, meta, memory, {
+    upToTurn: run.lastTurn,
+    fromTurn: run.firstTurn,
+  });
+  const mounts = sessionMounts(ports, meta, memory);
   const seen = readSeen(sql);
   const tools = extractionTools({
     mounts: mounts.list,
@@ -212,7 +216,7 @@ async function runSteps(
     { purpose: "extraction", sessionId: meta.id },
     run,
     {
-      ...loopSurroundings(settings, {
+      ...loopSurroundings(settings, meta.model, {
         iterations: limits.EXTRACTION_ITERATIONS,
         attempts: limits.FORK_MODEL_ATTEMPTS,
       }),
@@ -271,6 +275,9 @@ async function recordStep(
   const receipts = await memory.receiptsOf(notes);
   ports.commit(() => {
     recordRunStep(ports.sql, run.n, step, receipts);
+    if (step.type === "call_finished" && step.whole) {
+      keepResult(ports.sql, step.whole.path, step.whole.content, ports.now());
+    }
     addStepUsage(ports, meta, step);
   });
 }

@@ -1,35 +1,48 @@
 // What a fork shares with the conversation that it goes on from: the parent's own bytes, so that it
 // reads the parent's prompt cache.
 
-import { agentMounts } from "../../src/platform/mount-table.ts";
+import type { AgentSettings } from "../../src/platform/variables.ts";
+import { messageTokens } from "../../src/shared/compaction/size.ts";
 import type { ForkPrefix } from "../../src/shared/fork/forked-agent.ts";
-import { ANSWER_TOKENS } from "../../src/shared/limits.ts";
+import type { Message } from "../../src/shared/query/messages.ts";
 import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import type { AgentEnv } from "../env.ts";
 import type { TurnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
+import { limitsOf } from "./model-ports.ts";
+import { sessionMounts } from "./session-mounts.ts";
 import { promptOf } from "./system-prompt.ts";
-import { readTranscript } from "./transcript.ts";
+import type { Scope } from "./view.ts";
+import { readMessages } from "./view.ts";
 
 interface PrefixPorts {
   sql: SqlStorage;
   env: Pick<AgentEnv, "FILES">;
+  settings: AgentSettings;
   commit(write: () => void): void;
 }
 
-/** What the parent sent up to the end of a turn, or until now, byte for byte. */
+/** What the parent sent, until now or within this scope, byte for byte. */
 export async function forkPrefix(
   ports: PrefixPorts,
   meta: Meta,
   memory: TurnMemory | undefined,
-  lastTurn?: number,
+  scope: Scope = {},
 ): Promise<ForkPrefix> {
-  const mounts = agentMounts(ports.env.FILES, meta, meta.environmentId, memory);
+  const { answer, compactAt } = limitsOf(ports.settings, meta.model);
   return {
     model: meta.model,
-    maxTokens: ANSWER_TOKENS,
+    maxTokens: answer,
     system: await promptOf(ports, meta, memory),
-    tools: createFileTools({ mounts, seen: new Map() }),
-    messages: readTranscript(ports.sql, lastTurn),
+    tools: createFileTools({ mounts: sessionMounts(ports, meta, memory), seen: new Map() }),
+    messages: fitting(ports.sql, scope, compactAt),
   };
+}
+
+/** Word for word from the first turn that is asked for; where that is too much, as it is shown now. */
+function fitting(sql: SqlStorage, scope: Scope, most: number): Message[] {
+  const messages = readMessages(sql, scope);
+  if (scope.fromTurn === undefined || messageTokens(messages) <= most) return messages;
+  const { fromTurn: _, ...rest } = scope;
+  return readMessages(sql, rest);
 }

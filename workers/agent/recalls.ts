@@ -51,11 +51,11 @@ export function readShown(sql: SqlStorage): Map<string, number> {
 }
 
 /**
- * A compaction has taken the attachments out of the conversation: each memory may come again, and the
- * session's bytes count from zero. Within the transaction of its boundary.
+ * A compaction has taken the attachments of all turns before this one out of the conversation: those
+ * memories may come again, and their bytes count no more. Within the transaction of its boundary.
  */
-export function forgetShown(sql: SqlStorage): void {
-  sql.exec("DELETE FROM shown");
+export function forgetShown(sql: SqlStorage, beforeTurn: number): void {
+  sql.exec("DELETE FROM shown WHERE turn < ?", beforeTurn);
 }
 
 /** Searches in the order of their turns, behind one. */

@@ -54,7 +54,9 @@ test("REC-07: what was shown outlives the object, and a compaction forgets all o
       ["n.md", 50],
     ]);
     expect([hasRecall(sql, 9), hasRecall(sql, 1)]).toEqual([true, false]);
-    forgetShown(sql);
+    forgetShown(sql, 10);
+    expect([...readShown(sql)]).toEqual([["n.md", 50]]);
+    forgetShown(sql, 11);
     expect(readShown(sql).size).toBe(0);
     recordRecall(sql, turn(11), found("m.md", 400), 3_000);
     expect(readShown(sql).get("m.md")).toBe(400);

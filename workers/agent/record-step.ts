@@ -11,6 +11,7 @@ import { addCall, dropCalls, finishCall, noteSeen, planCall } from "./calls.ts";
 import type { EventDraft } from "./events.ts";
 import { appendEvent } from "./events.ts";
 import { markWrote } from "./extraction-state.ts";
+import { keepResult } from "./kept-results.ts";
 import type { Preview } from "./preview.ts";
 import { failureError, problemError } from "./session-errors.ts";
 import { appendMessage } from "./transcript.ts";
@@ -64,6 +65,7 @@ export function recordStep(to: Recording, step: Exclude<LoopStep, { type: "previ
         content: [{ type: "text", text: content }],
         is_error: isError,
       });
+      if (step.whole) keepResult(sql, step.whole.path, step.whole.content, to.now);
       recordSaved(to);
       return;
     }

@@ -88,6 +88,11 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
     return c.json(unwrap(await session.archive()));
   });
 
+  app.post("/v1/sessions/:id/compact", async (c) => {
+    const session = sessionStub(c.env, c.get("principal"), sessionId(c.req.param("id")));
+    return c.json(unwrap(await session.compact()));
+  });
+
   app.delete("/v1/sessions/:id", async (c) => {
     const principal = c.get("principal");
     const id = sessionId(c.req.param("id"));

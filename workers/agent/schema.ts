@@ -1,6 +1,9 @@
 // The tables of one session. `docs/storage.md` shows a row of each.
 
+import { CONTEXT_TABLE } from "./context.ts";
+import { KEPT_TABLE } from "./kept-results.ts";
 import { USAGE_TABLE } from "./usage.ts";
+import { VIEWS_TABLE } from "./view.ts";
 
 const TABLES = [
   // One row, JSON: what was fixed at creation and what an update may change.
@@ -28,6 +31,12 @@ const TABLES = [
   "CREATE TABLE IF NOT EXISTS prompt (n INTEGER PRIMARY KEY, body TEXT NOT NULL)",
   "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, hash TEXT NOT NULL, reply TEXT NOT NULL, at INTEGER NOT NULL)",
   USAGE_TABLE,
+  // How the model is shown the messages, from a moment on.
+  VIEWS_TABLE,
+  // How large the conversation is for the model; one row, JSON.
+  CONTEXT_TABLE,
+  // Tool results that were too large for the conversation.
+  KEPT_TABLE,
   // What a search for memories offered, chose and left out; one a turn at most.
   "CREATE TABLE IF NOT EXISTS recalls (turn INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL)",
   // Memories that were put into the conversation since it was last compacted.

@@ -30,6 +30,15 @@ export function refusalError() {
   );
 }
 
+/** A conversation that could not be shortened; it goes on as long as it fits. */
+export function compactionError(kind: string) {
+  return sessionError(
+    "model_request_failed_error",
+    `The conversation could not be compacted (${kind}); it goes on while it fits the model's window, and it is tried again`,
+    false,
+  );
+}
+
 /** Background work that waits for a model which serves nobody. */
 export function outageError() {
   return sessionError(

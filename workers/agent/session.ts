@@ -18,6 +18,13 @@ import type { AgentEnv } from "../env.ts";
 import { acceptEvent } from "./accept-event.ts";
 import type { Background } from "./background.ts";
 import { createBackground } from "./background.ts";
+import {
+  compactIdle,
+  compactionDue,
+  compactionReply,
+  requestCompaction,
+} from "./compact-request.ts";
+import { NO_NOTES } from "./compaction.ts";
 import type { Subscriber } from "./event-stream.ts";
 import type { EventQuery, StoredEvent } from "./events.ts";
 import { appendEvent, eventsById } from "./events.ts";
@@ -136,6 +143,21 @@ export class Session extends DurableObject<AgentEnv> {
     dropBatch(this.#ports(), upTo);
   }
 
+  /** Shortens what the model sees of the conversation: now, or at the running turn's next step. */
+  compact(): Promise<Reply<Record<string, unknown>>> {
+    return replyWith(async () => {
+      this.#open();
+      if (readMeta(this.#sql).archivedAt !== null) throw archived();
+      let after = 0;
+      this.#commit(() => {
+        after = requestCompaction(this.#sql);
+      });
+      this.#kick();
+      if (!currentTurn(this.#sql)) await this.#active?.done;
+      return compactionReply(this.#sql, after);
+    });
+  }
+
   /** Ends the conversation and keeps it to be read: waits for work in flight, takes nothing new. */
   archive(): Promise<Reply<Record<string, unknown>>> {
     return replyWith(async () => {
@@ -204,6 +226,11 @@ export class Session extends DurableObject<AgentEnv> {
       const done = this.#run(turn, stop);
       this.#active = { turn: turn.n, stop, done };
       this.ctx.waitUntil(done);
+    } else if (!this.#active && compactionDue(this.#sql)) {
+      const stop = new AbortController();
+      const done = this.#compactIdle(stop);
+      this.#active = { turn: 0, stop, done };
+      this.ctx.waitUntil(done);
     }
     this.#background.tell();
     this.#arm();
@@ -219,6 +246,20 @@ export class Session extends DurableObject<AgentEnv> {
     this.#active = undefined;
     // A turn whose end could not be written is left to the alarm, lest it spin.
     if (ended && !this.#gone) this.#kick();
+  }
+
+  async #compactIdle(stop: AbortController): Promise<void> {
+    await Promise.resolve();
+    let settled = false;
+    try {
+      await compactIdle(this.#ports(), stop.signal);
+      settled = true;
+    } catch (error) {
+      if (!this.#gone) log("session.compaction_failed", { error: errorName(error) });
+    }
+    stop.abort();
+    this.#active = undefined;
+    if (settled && !this.#gone) this.#kick();
   }
 
   /** True when the turn's end, or its pause, is on disk. Never throws. */
@@ -271,6 +312,7 @@ export class Session extends DurableObject<AgentEnv> {
       },
       now: () => Date.now(),
       overBudget: () => this.#background.overBudget(),
+      notes: NO_NOTES,
     };
   }
 

@@ -25,6 +25,7 @@ export type SessionStub = Calls<
   | "extract"
   | "dropExtraction"
   | "archive"
+  | "compact"
   | "destroy"
 >;
 

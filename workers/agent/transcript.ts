@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import { log } from "../../src/platform/log.ts";
+import type { Placed } from "../../src/shared/compaction/tail.ts";
 import type { Message, UserBlock } from "../../src/shared/query/messages.ts";
 import { plainInput } from "./calls.ts";
 import { refuseLarge } from "./events.ts";
@@ -47,17 +48,19 @@ export function appendMessage(sql: SqlStorage, turn: number, message: Message): 
 }
 
 /**
- * The history, all of it or up to the end of a turn, always one that the API takes: a row that cannot be read becomes a placeholder,
- * and a call or result that lost its other half with it is left out.
+ * The messages with their numbers, all or those up to the end of a turn. A row that cannot be read
+ * becomes a placeholder.
  */
-export function readTranscript(sql: SqlStorage, upToTurn = Number.MAX_SAFE_INTEGER): Message[] {
-  const rows = sql.exec<{ n: number; role: string; body: string }>(
-    "SELECT n, role, body FROM messages WHERE turn <= ? ORDER BY n",
+export function readRows(sql: SqlStorage, upToTurn = Number.MAX_SAFE_INTEGER): Placed[] {
+  const rows = sql.exec<{ n: number; turn: number; role: string; body: string }>(
+    "SELECT n, turn, role, body FROM messages WHERE turn <= ? ORDER BY n",
     upToTurn,
   );
-  return withWholePairs(
-    [...rows].map(({ n, role, body }) => parseMessage(body) ?? placeholder(n, role)),
-  );
+  return [...rows].map(({ n, turn, role, body }) => ({
+    n,
+    turn,
+    message: parseMessage(body) ?? placeholder(n, role),
+  }));
 }
 
 /** How many messages the model sees of these turns: neighbours of one role are one to it. */
@@ -95,8 +98,11 @@ function placeholder(n: number, role: string): Message {
   return role === "assistant" ? { role: "assistant", content } : { role: "user", content };
 }
 
-/** The last message may hold calls whose results are still to come. */
-function withWholePairs(messages: Message[]): Message[] {
+/**
+ * The same messages such that the API takes them: a call or result that lost its other half is left
+ * out. The last message may hold calls whose results are still to come.
+ */
+export function withWholePairs(messages: Message[]): Message[] {
   const answered = new Set<string>();
   const asked = new Set<string>();
   for (const message of messages) {

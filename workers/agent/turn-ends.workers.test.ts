@@ -4,8 +4,8 @@ import type { AgentEnv } from "../env.ts";
 import { writeMeta } from "./meta.ts";
 import { newMeta } from "./meta-fixture.ts";
 import { createSchema } from "./schema.ts";
-import { readTranscript } from "./transcript.ts";
 import { finishTurn } from "./turn-ends.ts";
+import { readMessages } from "./view.ts";
 
 declare global {
   namespace Cloudflare {
@@ -42,7 +42,7 @@ test("a defect in the middle of calls tells of done work what it did, and of the
       );
     }
     finishTurn(sql, 1, undefined, { everyTurns: 1, overBudget: false }, 2);
-    const [said, answered] = readTranscript(sql);
+    const [said, answered] = readMessages(sql);
     expect(JSON.stringify(said?.content)).toBe(JSON.stringify(content));
     const failed = {
       content: expect.stringContaining("before this call was done"),

@@ -2,29 +2,34 @@
 // to disk before the next one, and ends the turn.
 
 import type { Receipt } from "../../src/platform/memdir-rpc.ts";
-import { agentMounts } from "../../src/platform/mount-table.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
 import * as limits from "../../src/shared/limits.ts";
-import type { LoopPorts } from "../../src/shared/query/loop.ts";
+import type { LoopHooks, LoopPorts } from "../../src/shared/query/loop.ts";
 import { runLoop } from "../../src/shared/query/loop.ts";
-import type { LoopOutcome, TurnState } from "../../src/shared/query/steps.ts";
+import type { Usage } from "../../src/shared/query/model.ts";
+import type { AnsweredStep, LoopOutcome, TurnState } from "../../src/shared/query/steps.ts";
 import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import type { AgentEnv } from "../env.ts";
 import { pendingCalls, readSeen } from "./calls.ts";
+import type { CompactionNotes } from "./compaction.ts";
+import { prepareContext } from "./compaction.ts";
+import type { Conversation } from "./compaction-model.ts";
+import { fixedTokens, noteAnswered, tailTokens } from "./context.ts";
 import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
-import { loopSurroundings } from "./model-ports.ts";
+import { limitsOf, loopSurroundings } from "./model-ports.ts";
 import type { PreviewFrame } from "./preview.ts";
 import { createPreview } from "./preview.ts";
 import type { Recording } from "./record-step.ts";
 import { closeSpan, recordSaved, recordStep } from "./record-step.ts";
+import { sessionMounts } from "./session-mounts.ts";
 import { promptOf } from "./system-prompt.ts";
-import { readTranscript } from "./transcript.ts";
 import { messageContent } from "./turn-ends.ts";
 import { turnRecall } from "./turn-recall.ts";
 import type { Turn } from "./turns.ts";
+import { readMessages } from "./view.ts";
 
 export interface TurnPorts {
   sql: SqlStorage;
@@ -36,6 +41,7 @@ export interface TurnPorts {
   now(): number;
   /** Whether the user's tokens of the day are used up. */
   overBudget(): Promise<boolean>;
+  notes: CompactionNotes;
 }
 
 /**
@@ -54,12 +60,13 @@ export async function runTurn(
     sql,
     turn: turn.n,
     turnId: turn.eventId,
-    model: meta.model,
+    model,
     preview,
     saved: memory ? { storeId: memory.storeId, receipts: saved } : undefined,
     now: ports.now(),
   });
   let preview = createPreview();
+  let { model } = meta;
   // A turn that goes on after a crash may have written before it.
   let wrote = turn.iteration > 0;
   const tidy = async () => {
@@ -72,12 +79,12 @@ export async function runTurn(
   }
   if (turn.span !== undefined) ports.commit(() => closeSpan(recording()));
 
-  const mounts = agentMounts(ports.env.FILES, meta, meta.environmentId, memory);
+  const mounts = sessionMounts(ports, meta, memory);
   const system = await promptOf(ports, meta, memory);
   const seen = readSeen(sql);
   const tools = createFileTools({ mounts, seen });
   const state: TurnState = {
-    messages: readTranscript(sql),
+    messages: readMessages(sql),
     pending: pendingCalls(sql, turn.n),
     iteration: turn.iteration,
     attempt: turn.attempt,
@@ -91,7 +98,23 @@ export async function runTurn(
     { messages: state.messages, seen, question: textOf(turn) },
     signal,
   );
-  const hooks = recall ? { joining: recall.joining } : {};
+  const conversation: Conversation = {
+    meta,
+    memory,
+    system,
+    tools,
+    turn: { n: turn.n, eventId: turn.eventId },
+  };
+  const hooks: LoopHooks = {
+    async prepare(tooLong) {
+      const prepared = await prepareContext(ports, conversation, tooLong, signal);
+      // What is not shown any more is not known any more.
+      if (prepared.status === "ready" && prepared.messages) replaceSeen(seen, readSeen(sql));
+      return prepared;
+    },
+    ...(recall ? { joining: recall.joining } : {}),
+  };
+  const fixed = fixedTokens(system, tools);
   const loop = runLoop(state, { ...loopPorts(ports.settings, meta, system, tools), hooks }, signal);
   try {
     let step = await loop.next();
@@ -102,8 +125,11 @@ export async function runTurn(
       } else {
         const notes = value.type === "call_finished" ? value.result.notes : [];
         const receipts = (await memory?.receiptsOf(notes)) ?? [];
+        if (value.type === "request_started") model = value.model;
         ports.commit(() => {
+          const tail = value.type === "answered" ? tailTokens(sql, fixed) : 0;
           recordStep(recording(receipts), value);
+          if (value.type === "answered") noteAnswered(sql, tail, keptUsage(value));
           if (value.type === "joined") recall?.joined(value.message);
         });
         if (value.type === "request_started") {
@@ -124,6 +150,16 @@ export async function runTurn(
   }
 }
 
+/** An answer of which nothing is kept adds nothing to the next request. */
+function keptUsage({ message, usage }: AnsweredStep): Usage {
+  return message ? usage : { ...usage, output: 0 };
+}
+
+function replaceSeen(seen: Map<string, string>, now: ReadonlyMap<string, string>): void {
+  seen.clear();
+  for (const [path, etag] of now) seen.set(path, etag);
+}
+
 /** What the user said, as one text. */
 function textOf(turn: Turn): string {
   return messageContent
@@ -139,16 +175,17 @@ function loopPorts(
   tools: ReturnType<typeof createFileTools>,
 ): Omit<LoopPorts, "hooks"> {
   return {
-    ...loopSurroundings(settings, {
+    ...loopSurroundings(settings, meta.model, {
       iterations: limits.TURN_ITERATIONS,
       attempts: limits.MODEL_ATTEMPTS,
     }),
     tools: new Map(tools.map((tool) => [tool.name, tool])),
+    ...(settings.FALLBACK_MODEL === undefined ? {} : { fallback: settings.FALLBACK_MODEL }),
     request: {
       purpose: "main",
       sessionId: meta.id,
       model: meta.model,
-      maxTokens: limits.ANSWER_TOKENS,
+      maxTokens: limitsOf(settings, meta.model).answer,
       system,
       tools,
     },

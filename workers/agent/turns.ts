@@ -60,6 +60,14 @@ export function currentTurn(sql: SqlStorage): Turn | undefined {
   return row && turnOf(row);
 }
 
+/** The newest turn that was begun, whatever became of it. */
+export function lastTurn(sql: SqlStorage): Turn | undefined {
+  const [row] = sql
+    .exec<Row>("SELECT * FROM turns WHERE status <> 'waiting' ORDER BY n DESC LIMIT 1")
+    .toArray();
+  return row && turnOf(row);
+}
+
 /** A turn by its number; it must exist. */
 export function turnByNumber(sql: SqlStorage, n: number): Turn {
   return turnOf(sql.exec<Row>("SELECT * FROM turns WHERE n = ?", n).one());

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { runCalls, startRead } from "./calls.ts";
 import type { Message } from "./messages.ts";
+import { RESULT_LIMITS } from "./result-budget.ts";
 import type { CallState, LoopStep } from "./steps.ts";
 import type { Tool, ToolResult } from "./tool.ts";
 import { keyOf, ok, readTool, ticks, writeTool } from "./tools-fixture.ts";
@@ -16,7 +17,7 @@ async function all(
   { signal = new AbortController().signal, started = new Map<string, Promise<ToolResult>>() } = {},
 ): Promise<{ steps: LoopStep[]; message: Message }> {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const running = runCalls(states, started, byName, signal);
+  const running = runCalls(states, started, byName, RESULT_LIMITS, signal);
   const steps: LoopStep[] = [];
   for (let next = await running.next(); ; next = await running.next()) {
     if (next.done) return { steps, message: next.value };

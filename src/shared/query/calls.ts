@@ -1,6 +1,8 @@
 // Running the tool calls of one answer: readers side by side, writers alone and in order.
 
+import { keptFile } from "./kept-result.ts";
 import type { Message, ToolResultBlock } from "./messages.ts";
+import type { ResultBudget, ResultLimits } from "./result-budget.ts";
 import { createResultBudget } from "./result-budget.ts";
 import type { CallState, LoopStep } from "./steps.ts";
 import type { ReadTool, Tool, ToolResult } from "./tool.ts";
@@ -38,13 +40,15 @@ export async function* runCalls(
   states: readonly CallState[],
   started: ReadonlyMap<string, ToolCallRun>,
   tools: ReadonlyMap<string, Tool>,
+  limits: ResultLimits,
   signal: AbortSignal,
 ): AsyncGenerator<LoopStep, Message> {
   const results = new Map<string, ToolResult>();
   const running = new Map<string, Promise<[string, ToolResult]>>();
   const writers: CallState[] = [];
-  const budget = createResultBudget(states.length);
+  const budget = createResultBudget(states.length, limits);
   for (const { result } of states) if (result) budget.count(result);
+  const names = new Map(states.map(({ call }) => [call.id, call.name]));
 
   for (const state of states) {
     const { id, name, input } = state.call;
@@ -59,17 +63,36 @@ export async function* runCalls(
 
   while (running.size > 0) {
     const [id, whole] = await Promise.race(running.values());
-    const result = budget.fit(whole);
     running.delete(id);
-    results.set(id, result);
-    yield { type: "call_finished", callId: id, result };
+    const step = finished(id, whole, budget, names.get(id));
+    results.set(id, step.result);
+    yield step;
   }
   for (const state of writers) {
-    const result = budget.fit(yield* runWriter(state, tools, signal));
-    results.set(state.call.id, result);
-    yield { type: "call_finished", callId: state.call.id, result };
+    const { id } = state.call;
+    const step = finished(id, yield* runWriter(state, tools, signal), budget, names.get(id));
+    results.set(id, step.result);
+    yield step;
   }
   return { role: "user", content: states.map((state) => resultBlock(state.call.id, results)) };
+}
+
+/** Read pages by itself, so what it gave is not kept a second time; all else is, where it is cut. */
+function finished(
+  id: string,
+  whole: ToolResult,
+  budget: ResultBudget,
+  name: string | undefined,
+): Extract<LoopStep, { type: "call_finished" }> {
+  const path = name === "Read" ? undefined : keptFile(id);
+  const result = budget.fit(whole, path);
+  const cut = result.content !== whole.content;
+  return {
+    type: "call_finished",
+    callId: id,
+    result,
+    ...(cut && path !== undefined ? { whole: { path, content: whole.content } } : {}),
+  };
 }
 
 /** An interrupt stops a writer before its plan is on disk; behind that it is carried out and told. */

@@ -6,6 +6,7 @@ import type { LoopPorts } from "./loop.ts";
 import { runLoop } from "./loop.ts";
 import type { AssistantBlock, Message } from "./messages.ts";
 import type { Answer, FailureKind, Model, ModelEvent, ModelFailure } from "./model.ts";
+import { RESULT_LIMITS } from "./result-budget.ts";
 import type { CallState, LoopOutcome, LoopStep, TurnState } from "./steps.ts";
 import type { Tool } from "./tool.ts";
 import { createTools, ticks } from "./tools-fixture.ts";
@@ -59,6 +60,7 @@ export const QUESTION: Message = user("Do it.");
 const LIMITS = {
   iterations: 10,
   continuations: 2,
+  results: RESULT_LIMITS,
   attempts: 3,
   firstMs: 500,
   mostMs: 16_000,

@@ -93,9 +93,13 @@ describe("a turn", () => {
 
   test("hooks: prepare gives what is sent, sampled is told of each answer, stopped of the last", async () => {
     const seen: string[] = [];
+    const shortened = [[user("Summary.")]];
     const turn = createTurn(MIXED, {
       hooks: {
-        prepare: async (messages) => [user("Summary."), ...messages.slice(1)],
+        prepare: async () => {
+          const messages = shortened.shift();
+          return { status: "ready", ...(messages ? { messages } : {}) };
+        },
         sampled: (messages) => seen.push(`sampled ${messages.length}`),
         stopped: async (messages) => {
           seen.push(`stopped ${messages.length}`);

@@ -7,8 +7,9 @@
 import type { ToolCallRun } from "./calls.ts";
 import { runCalls, startRead } from "./calls.ts";
 import { afterAnswer } from "./decide.ts";
-import type { Message } from "./messages.ts";
-import type { Model, ModelEvent, ModelRequest, Usage } from "./model.ts";
+import { type Message, withoutThinking } from "./messages.ts";
+import type { Answer, Model, ModelEvent, ModelFailure, ModelRequest, Usage } from "./model.ts";
+import type { ResultLimits } from "./result-budget.ts";
 import type { NextTry, RetryLimits } from "./retry.ts";
 import { nextTry } from "./retry.ts";
 import type { LoopOutcome, LoopStep, TurnState } from "./steps.ts";
@@ -25,17 +26,26 @@ export interface LoopPorts {
   /** A number from 0 to 1, for the jitter of pauses. */
   random: () => number;
   limits: LoopLimits;
+  /** A model that takes the turn over while its own is overloaded. */
+  fallback?: string;
 }
+
+/** Tries that an overloaded model gets before another one takes over. */
+const FALLBACK_AFTER = 2;
 
 export interface LoopLimits extends RetryLimits {
   iterations: number;
   continuations: number;
+  results: ResultLimits;
 }
 
 /** What the surroundings of a loop may add. None may throw; none changes what was already sent. */
 export interface LoopHooks {
-  /** Steps 1 to 7: the messages to send for this history. Without it: the history as it is. */
-  prepare?(messages: readonly Message[]): Promise<readonly Message[]>;
+  /**
+   * Steps 1 to 7, before each model call: makes the conversation fit. `tooLong`: the model has just
+   * refused it for its length. Without it: the history as it is.
+   */
+  prepare?(tooLong: boolean): Promise<Prepared>;
   /** Step 9, after each answer; not awaited. */
   sampled?(messages: readonly Message[]): void;
   /** Step 11: messages that join the turn before its next model call. */
@@ -43,6 +53,10 @@ export interface LoopHooks {
   /** Step 12, once, when the answer is final. */
   stopped?(messages: readonly Message[]): Promise<void>;
 }
+
+export type Prepared =
+  /** `messages`: the history to go on with, where it changed. */
+  { status: "ready"; messages?: Message[] } | { status: "refused"; failure: ModelFailure };
 
 /**
  * Runs one turn. Yields every step for its caller to record, returns why the turn ended. Aborting
@@ -57,11 +71,14 @@ export async function* runLoop(
   let { iteration, attempt, continuations } = state;
   let pending = state.pending;
   let started = new Map<string, ToolCallRun>();
+  let tooLong = false;
+  let shortened = false;
+  let { model } = ports.request;
 
   while (true) {
     if (pending.length > 0) {
       // Steps 8 (tools) and 10: a turn that is resumed in the middle of its tools starts here.
-      const results = yield* runCalls(pending, started, ports.tools, signal);
+      const results = yield* runCalls(pending, started, ports.tools, ports.limits.results, signal);
       messages.push(results);
       yield { type: "results", message: results };
       pending = [];
@@ -77,14 +94,26 @@ export async function* runLoop(
     }
 
     // Steps 1 to 7: boundary, budgets, trimming, micro-compaction, collapse, compaction, refusal.
-    const sent = (await ports.hooks.prepare?.(messages)) ?? messages;
+    const prepared = await ports.hooks.prepare?.(tooLong);
+    tooLong = false;
+    if (signal.aborted) return yield* interrupted("");
+    if (prepared?.status === "refused") {
+      const outcome: LoopOutcome = { reason: "failed" };
+      const next: NextTry = { action: "give_up" };
+      yield { type: "request_failed", failure: prepared.failure, attempt, next, outcome };
+      return outcome;
+    }
+    if (prepared?.messages) messages.splice(0, messages.length, ...prepared.messages);
 
     // Step 8: the model speaks; read-only tools start as soon as their input is complete.
-    yield { type: "request_started" };
+    yield { type: "request_started", model };
     const reads = new AbortController();
     started = new Map();
     let said = "";
-    const speech = ports.model.stream({ ...ports.request, messages: sent }, signal);
+    const speech = ports.model.stream(
+      { ...ports.request, model, messages: heardBy(model) },
+      signal,
+    );
     let event = await speech.next();
     while (!event.done) {
       if (event.value.type === "text") said += event.value.text;
@@ -99,8 +128,17 @@ export async function* runLoop(
       if (signal.aborted || heard.kind === "aborted") {
         return yield* interrupted(said, heard.usage);
       }
-      const next = nextTry(heard, attempt, ports.limits, ports.random);
+      let next = nextTry(heard, attempt, ports.limits, ports.random);
       attempt += 1;
+      // A prompt that proves too long is compacted and tried again, once.
+      if (heard.kind === "too_long" && !shortened && ports.hooks.prepare) {
+        shortened = true;
+        tooLong = true;
+        next = { action: "retry", ms: 0 };
+      } else if (takesOver(heard, attempt)) {
+        model = ports.fallback ?? model;
+        next = { action: "retry", ms: 0 };
+      }
       const outcome = outcomeOf(next);
       yield {
         type: "request_failed",
@@ -115,8 +153,9 @@ export async function* runLoop(
     }
 
     attempt = 0;
+    shortened = false;
     iteration += 1;
-    const decision = afterAnswer(heard, continuations, ports.limits.continuations);
+    const decision = afterAnswer(ownThoughts(heard), continuations, ports.limits.continuations);
     if (decision.next !== "tools") reads.abort();
     if (decision.message) messages.push(decision.message);
     if (decision.next === "continue") messages.push(decision.continuation);
@@ -140,6 +179,24 @@ export async function* runLoop(
       await ports.hooks.stopped?.(messages);
       return decision.outcome;
     }
+  }
+
+  /** Thinking is bound to the model that thought: another one is not shown it. */
+  function heardBy(id: string): readonly Message[] {
+    if (id === ports.request.model) return messages;
+    return messages.flatMap((message) => withoutThinking(message) ?? []);
+  }
+
+  /** What another model thought is nothing that this one could be shown later. */
+  function ownThoughts(answer: Answer): Answer {
+    if (model === ports.request.model) return answer;
+    const content = answer.content.filter(({ type }) => !type.endsWith("thinking"));
+    return { ...answer, content };
+  }
+
+  function takesOver(failure: ModelFailure, failed: number): boolean {
+    const own = model === ports.request.model && ports.fallback !== undefined;
+    return own && failure.kind === "overloaded" && failed >= FALLBACK_AFTER;
   }
 
   function begin(event: ModelEvent, stop: AbortSignal): void {

@@ -43,3 +43,13 @@ export function toolCallsOf(message: Message | undefined): ToolUseBlock[] {
   if (message?.role !== "assistant") return [];
   return message.content.filter((block) => block.type === "tool_use");
 }
+
+/** The same message without thinking; undefined where it holds nothing else. */
+export function withoutThinking(message: Message): Message | undefined {
+  if (message.role === "user") return message;
+  const content: AssistantBlock[] = message.content.filter(
+    (block) => block.type !== "thinking" && block.type !== "redacted_thinking",
+  );
+  if (content.length === message.content.length) return message;
+  return content.length === 0 ? undefined : { role: "assistant", content };
+}

@@ -93,8 +93,10 @@ export interface ModelFailure {
   usage?: Usage;
 }
 
-/** The port to a model. Expected failures are returned; the generator does not throw. */
+/** The port to a model. Expected failures are returned; nothing throws. */
 export interface Model {
+  /** The tokens of a request's prompt; undefined where the server does not say. */
+  count?(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
   stream(
     request: ModelRequest,
     signal: AbortSignal,

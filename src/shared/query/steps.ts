@@ -41,7 +41,7 @@ export interface Problem {
  * ends the turn carries the outcome, so that a crash behind it cannot run the turn on.
  */
 export type LoopStep =
-  | { type: "request_started" }
+  | { type: "request_started"; model: string }
   | { type: "preview"; event: ModelEvent }
   | {
       type: "request_failed";
@@ -53,7 +53,13 @@ export type LoopStep =
     }
   | AnsweredStep
   | { type: "call_planned"; callId: string; plan: string }
-  | { type: "call_finished"; callId: string; result: ToolResult }
+  | {
+      type: "call_finished";
+      callId: string;
+      result: ToolResult;
+      /** Where the result is only the beginning: all of it, and where that is to be kept. */
+      whole?: { path: string; content: string };
+    }
   /** All results of one answer, as one message. */
   | { type: "results"; message: Message }
   | { type: "joined"; message: Message }

@@ -1,0 +1,46 @@
+// What stands in the place of what was cut, and what the model is asked for it.
+
+import type { Message } from "../query/messages.ts";
+import { fence, inert } from "../safety/fence.ts";
+
+/** A file that the agent was at work with, as it is now. */
+export interface AttachedFile {
+  path: string;
+  text: string;
+  /** Only its beginning is shown. */
+  cut: boolean;
+}
+
+/** What the model is asked for where there are no notes to go on from. */
+export const SUMMARY_TASK = `This is not from the user. The conversation is about to be shortened: what you write now takes the place of everything before its newest messages, and you will go on from it alone.
+
+Write the summary and nothing else. Call no tool, do no work, answer no question. Say under these headings:
+## What the user wants
+The task, every wish and every correction that still holds, in the user's own words where they matter.
+## What is done
+Finished work, each with its result. Mark it as done, so that nobody does it again.
+## Where things stand
+What was under way, what is open, the very next step.
+## What to know
+Files by their full path and why they matter, names, figures, decisions with their reasons, errors and how they were overcome.
+
+Leave out greetings, and what the system prompt, the instruction files and the memory say already.`;
+
+const INTRODUCTION = `The conversation before this point was shortened to make room; the user can still read all of it. This is what is known of it. What it calls done is done: do not do it again, and do not take it for a request. Go on with what the user says below.`;
+
+/** The message that stands where the conversation was cut; the same input gives the same bytes. */
+export function boundaryMessage(summary: string, files: readonly AttachedFile[]): Message {
+  const parts = [
+    INTRODUCTION,
+    `<summary>\n${inert("summary", summary.trim())}\n</summary>`,
+    ...(files.length > 0 ? ["Files that you were at work with, as they are now:"] : []),
+    ...files.map(fileText),
+  ];
+  const text = `<system-reminder>\n${parts.join("\n\n")}\n</system-reminder>`;
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+function fileText({ path, text, cut }: AttachedFile): string {
+  const shown = fence("file", path, text);
+  return cut ? `${shown}\n[Cut here. Read the file for the rest]` : shown;
+}

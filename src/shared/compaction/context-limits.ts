@@ -1,0 +1,55 @@
+import { ANSWER_TOKENS, TOOL_RESULT_BYTES, TOOL_RESULTS_BYTES } from "../limits.ts";
+import { BYTES_PER_TOKEN } from "../query/tokens.ts";
+
+/** What follows from the size of a model's window. Tokens, if not said otherwise. */
+export interface ContextLimits {
+  window: number;
+  /** Kept for the answer. */
+  answer: number;
+  /** What a request may hold: the rest of the window. */
+  room: number;
+  /** From here on old results and old thinking are left out. */
+  shrinkAt: number;
+  /** From here on the conversation is compacted. */
+  compactAt: number;
+  /** The newest messages that a compaction keeps as they are. */
+  keep: number;
+  /** Files that are attached anew behind a compaction, all and one. */
+  files: number;
+  file: number;
+  /** One tool result, in UTF-8 bytes, and all of an answer, in bytes of JSON. */
+  resultBytes: number;
+  resultsBytes: number;
+}
+
+/** An answer may have a fifth of a small window, and no more than it is ever asked for. */
+const ANSWER_SHARE = 1 / 5;
+/** Between the compaction and the end of the room lies one large step, or a tenth of a small room. */
+const COMPACT_BUFFER = 13_000;
+const COMPACT_SHARE = 1 / 10;
+const SHRINK_SHARE = 3 / 5;
+const KEEP = 10_000;
+const KEEP_SHARE = 1 / 5;
+const FILES = 25_000;
+const FILES_SHARE = 3 / 20;
+const FILE = 5_000;
+
+/** The limits of a window of so many tokens. */
+export function contextLimits(window: number): ContextLimits {
+  const answer = Math.min(ANSWER_TOKENS, Math.floor(window * ANSWER_SHARE));
+  const room = window - answer;
+  const share = (part: number, most: number) => Math.min(most, Math.floor(room * part));
+  const files = share(FILES_SHARE, FILES);
+  return {
+    window,
+    answer,
+    room,
+    shrinkAt: Math.floor(room * SHRINK_SHARE),
+    compactAt: room - share(COMPACT_SHARE, COMPACT_BUFFER),
+    keep: share(KEEP_SHARE, KEEP),
+    files,
+    file: Math.min(FILE, Math.floor(files / 2)),
+    resultBytes: share(BYTES_PER_TOKEN / 5, TOOL_RESULT_BYTES),
+    resultsBytes: share((2 * BYTES_PER_TOKEN) / 5, TOOL_RESULTS_BYTES),
+  };
+}

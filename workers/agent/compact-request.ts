@@ -1,0 +1,59 @@
+// A compaction that somebody asked for: at once where nothing runs, else at the running turn's next
+// step. That it was asked for is on disk, so a crash does not forget it.
+
+import { createFileTools } from "../../src/shared/tools/file-tools.ts";
+import type { CompactionPorts } from "./compaction.ts";
+import { compactNow, sizeOf } from "./compaction.ts";
+import { changeContext, readContext } from "./context.ts";
+import { lastSeq, readEvents } from "./events.ts";
+import { turnMemory } from "./memory.ts";
+import { readMeta } from "./meta.ts";
+import { limitsOf } from "./model-ports.ts";
+import { sessionMounts } from "./session-mounts.ts";
+import { promptOf } from "./system-prompt.ts";
+import type { TurnPorts } from "./turn-runner.ts";
+import { currentTurn, lastTurn } from "./turns.ts";
+
+/** Whether a compaction was asked for and no turn is there to do it. */
+export function compactionDue(sql: SqlStorage): boolean {
+  return readContext(sql).requested && currentTurn(sql) === undefined;
+}
+
+/** Compacts the conversation of a session whose turns have all ended. The request is settled by it. */
+export async function compactIdle(
+  ports: CompactionPorts & Pick<TurnPorts, "env">,
+  signal: AbortSignal,
+): Promise<void> {
+  const { sql } = ports;
+  try {
+    const turn = lastTurn(sql);
+    if (!turn) return;
+    const meta = readMeta(sql);
+    const memory = turnMemory(ports.env, meta, meta.id, meta.memory);
+    const tools = createFileTools({ mounts: sessionMounts(ports, meta, memory), seen: new Map() });
+    const of = { meta, memory, system: await promptOf(ports, meta, memory), tools, turn };
+    const tokens = await sizeOf(ports, of, limitsOf(ports.settings, meta.model).room, signal);
+    await compactNow(ports, of, "manual", tokens, signal);
+  } finally {
+    ports.commit(() => changeContext(sql, { requested: false }));
+  }
+}
+
+/** What came of a request, by the events behind a number. */
+export function compactionReply(sql: SqlStorage, after: number): Record<string, unknown> {
+  if (readContext(sql).requested) return { type: "session_compaction", status: "queued" };
+  const [event] = readEvents(sql, {
+    after,
+    limit: 1,
+    types: ["agent.thread_context_compacted", "session.error"],
+  });
+  if (!event) return { type: "session_compaction", status: "nothing_to_compact" };
+  const status = event.type === "session.error" ? "failed" : "compacted";
+  return { type: "session_compaction", status, event: JSON.parse(event.json) };
+}
+
+/** Notes that somebody asked for a compaction; gives the number behind which its event will stand. */
+export function requestCompaction(sql: SqlStorage): number {
+  changeContext(sql, { requested: true });
+  return lastSeq(sql);
+}

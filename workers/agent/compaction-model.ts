@@ -1,0 +1,108 @@
+// What a compaction asks of the outside: a summary, a count, a file.
+
+import { errorName, log } from "../../src/platform/log.ts";
+import type { AgentSettings } from "../../src/platform/variables.ts";
+import type { Summary } from "../../src/shared/compaction/compact.ts";
+import type { ContextLimits } from "../../src/shared/compaction/context-limits.ts";
+import { SUMMARY_TOKENS } from "../../src/shared/limits.ts";
+import { INDEX_FILE } from "../../src/shared/memdir/entrypoint.ts";
+import type { Message } from "../../src/shared/query/messages.ts";
+import type { ModelRequest } from "../../src/shared/query/model.ts";
+import type { ToolSpec } from "../../src/shared/query/tool.ts";
+import { decodeText } from "../../src/shared/tools/text.ts";
+import type { AgentEnv } from "../env.ts";
+import type { TurnMemory } from "./memory.ts";
+import type { Meta } from "./meta.ts";
+import { modelOf } from "./model-ports.ts";
+import { sessionMounts } from "./session-mounts.ts";
+import { addUsage } from "./usage.ts";
+
+interface ModelPorts {
+  sql: SqlStorage;
+  settings: AgentSettings;
+  commit(write: () => void): void;
+  now(): number;
+}
+
+/** The conversation that is to fit. */
+export interface Conversation {
+  meta: Meta;
+  memory: TurnMemory | undefined;
+  system: readonly string[];
+  tools: readonly ToolSpec[];
+  /** Number and event of the turn that runs, or that ended last. */
+  turn: { n: number; eventId: string };
+}
+
+/** One call of the conversation's own model; its tokens are counted, whatever becomes of it. */
+export async function summarise(
+  ports: ModelPorts,
+  of: Conversation,
+  limits: ContextLimits,
+  messages: readonly Message[],
+  signal: AbortSignal,
+): Promise<Summary> {
+  const { model } = of.meta;
+  const request = requestOf(of, messages, Math.min(limits.answer, SUMMARY_TOKENS));
+  const speech = modelOf(ports.settings).stream(request, signal);
+  let event = await speech.next();
+  while (!event.done) event = await speech.next();
+  const answer = event.value;
+  const { usage } = answer;
+  if (usage) ports.commit(() => addUsage(ports.sql, "compaction", model, usage, ports.now()));
+  if (answer.status === "failed") {
+    if (answer.kind !== "aborted") log("compaction.model_failed", { kind: answer.kind });
+    return answer;
+  }
+  const text = answer.content
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n")
+    .trim();
+  if (text === "" || answer.stopReason === "refusal") return { status: "failed", kind: "empty" };
+  return { status: "answered", text };
+}
+
+/** Tokens of a prompt, as the server counts them; undefined where it does not say. */
+export async function countPrompt(
+  ports: Pick<ModelPorts, "settings">,
+  of: Conversation,
+  messages: readonly Message[],
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  return modelOf(ports.settings).count?.(requestOf(of, messages, 1), signal);
+}
+
+/** The conversation's own bytes first, so that the prompt cache is read. */
+function requestOf(
+  { meta, system, tools }: Conversation,
+  messages: readonly Message[],
+  maxTokens: number,
+): ModelRequest {
+  const { id: sessionId, model } = meta;
+  return { purpose: "compaction", sessionId, model, maxTokens, system, tools, messages };
+}
+
+/** A file of the agent's as text; the index is in the system prompt already. */
+export async function fileNow(
+  ports: { sql: SqlStorage; env: Pick<AgentEnv, "FILES"> },
+  of: Conversation,
+  path: string,
+): Promise<{ text: string; etag: string } | undefined> {
+  if (isIndex(of, path)) return undefined;
+  const { meta, memory } = of;
+  const target = sessionMounts(ports, meta, memory).resolve(path);
+  if (target.status !== "mounted" || target.relative === "") return undefined;
+  try {
+    const file = await target.mount.store.get(target.relative);
+    const text = file && decodeText(file.bytes);
+    return file && text !== undefined ? { text, etag: file.etag } : undefined;
+  } catch (error) {
+    log("compaction.file_unreadable", { error: errorName(error) });
+    return undefined;
+  }
+}
+
+/** Whether a path is that of the memory's index. */
+export function isIndex({ memory }: Conversation, path: string): boolean {
+  return memory !== undefined && path === `${memory.directory}/${INDEX_FILE}`;
+}

@@ -14,7 +14,7 @@ const ORDER = [
   ["src/shared/files", "src/shared/compaction"],
   ["src/shared/memdir", "src/shared/instructions", "src/shared/tools", "src/shared/team"],
   ["src/shared/recall", "src/shared/fork", "src/shared/agent-memory"],
-  ["src/shared/session-memory", "src/shared/extraction", "src/shared/dream"],
+  ["src/shared/notes", "src/shared/extraction", "src/shared/dream"],
   ["src/shared/turn"],
   ["src/platform"],
   ["workers/env.ts"],

@@ -11,6 +11,7 @@ import { addCall, dropCalls, finishCall, noteSeen, planCall } from "./calls.ts";
 import type { EventDraft } from "./events.ts";
 import { appendEvent } from "./events.ts";
 import { markWrote } from "./extraction-state.ts";
+import { countAnswer } from "./notes.ts";
 import type { Preview } from "./preview.ts";
 import { appendMessage } from "./transcript.ts";
 import type { Turn } from "./turns.ts";
@@ -176,6 +177,7 @@ function recordAnswer(to: Recording, step: AnsweredStep): void {
   if (step.continuation) appendMessage(sql, turn, step.continuation);
   endSpan(to, step.usage);
   addUsage(sql, "main", to.model, step.usage, to.now);
+  countAnswer(sql, step.usage, step.calls.length);
   if (step.problem) event(to, { type: "session.error", error: problemError(step.problem) });
   const before = turnByNumber(sql, turn);
   changeTurn(sql, turn, {

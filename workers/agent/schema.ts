@@ -1,5 +1,6 @@
 // The tables of one session. `docs/storage.md` shows a row of each.
 
+import { NOTES_TABLE } from "./notes.ts";
 import { USAGE_TABLE } from "./usage.ts";
 
 const TABLES = [
@@ -46,6 +47,8 @@ const TABLES = [
   // What a fork said and was told after its prefix; gone when it has ended.
   `CREATE TABLE IF NOT EXISTS run_messages (
     n INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, body TEXT NOT NULL)`,
+  // The session's notes, and how far they and the conversation are; one row.
+  NOTES_TABLE,
 ];
 
 /** Whether this object holds a session; asking leaves no trace. */

@@ -60,6 +60,11 @@ export function readTranscript(sql: SqlStorage, upToTurn = Number.MAX_SAFE_INTEG
   );
 }
 
+/** The number of the newest message; 0 where there is none. */
+export function lastMessage(sql: SqlStorage): number {
+  return sql.exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM messages").one().n;
+}
+
 /** How many messages the model sees of these turns: neighbours of one role are one to it. */
 export function countMessages(sql: SqlStorage, turns: { first: number; last: number }): number {
   const rows = sql.exec<{ role: string }>(

@@ -16,6 +16,7 @@ import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
 import { loopSurroundings } from "./model-ports.ts";
+import type { SessionNotes } from "./notes.ts";
 import type { PreviewFrame } from "./preview.ts";
 import { createPreview } from "./preview.ts";
 import type { Recording } from "./record-step.ts";
@@ -36,6 +37,7 @@ export interface TurnPorts {
   now(): number;
   /** Whether the user's tokens of the day are used up. */
   overBudget(): Promise<boolean>;
+  notes: Pick<SessionNotes, "answered" | "results">;
 }
 
 /**
@@ -111,6 +113,9 @@ export async function runTurn(
           recall?.asked();
         }
         if (value.type === "answered" && value.calls.length > 0) recall?.begin();
+        // Step 9, not awaited.
+        if (value.type === "answered") ports.notes.answered(turn, value.calls.length > 0);
+        if (value.type === "results") ports.notes.results(turn);
         rememberNotes(seen, notes);
         wrote ||= receipts.length > 0;
       }

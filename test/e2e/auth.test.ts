@@ -1,5 +1,6 @@
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
+import { NOTES_TEMPLATE } from "../../src/shared/notes/template.ts";
 import { newSession, say, serviceOfFile } from "./service.ts";
 
 const service = await serviceOfFile();
@@ -13,6 +14,8 @@ const ROUTES: [string, string][] = [
   ["GET", "/v1/sessions/ID/events"],
   ["GET", "/v1/sessions/ID/events/stream"],
   ["GET", "/v1/sessions/ID/events/stream?after=0"],
+  ["GET", "/v1/sessions/ID/notes"],
+  ["PUT", "/v1/sessions/ID/notes"],
   ["GET", "/v1/workspaces/w/files"],
   ["GET", "/v1/workspaces/w/files/a.md"],
   ["PUT", "/v1/workspaces/w/files/a.md"],
@@ -77,6 +80,7 @@ test("another user's and another tenant's session is a 404 like one that does no
           method,
           headers: { authorization, "last-event-id": cursor?.id ?? "" },
           ...(method === "POST" ? { body: JSON.stringify({ events: [say("hi")] }) } : {}),
+          ...(method === "PUT" ? { body: JSON.stringify({ notes: NOTES_TEMPLATE }) } : {}),
         });
         const { request_id, ...body } = (await response.json()) as Record<string, unknown>;
         expect(request_id).toMatch(/^req_/);

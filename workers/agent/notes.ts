@@ -1,5 +1,5 @@
-// The notes of a session, in its rows: the text, and how far they and the conversation are. What only
-// they are used for is `compaction`; `notes-update.ts` writes them, and so may a person.
+// The notes of a session, in its rows: the text, and how far they and the conversation are. They are
+// used in one place, a compaction; `notes-update.ts` writes them, and so may a person.
 
 import { conversationTokens, type NotesMark } from "../../src/shared/notes/due.ts";
 import { NOTES_TEMPLATE } from "../../src/shared/notes/template.ts";

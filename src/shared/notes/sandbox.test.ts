@@ -97,6 +97,9 @@ describe("the tools of a notes fork", () => {
     const result = await call(name, input);
     expect(result.isError).toBe(true);
     expect(result.content.length).toBeGreaterThan(30);
+    const elsewhere = "file_path" in input && input.file_path !== NOTES_PATH;
+    if (name !== "Edit" || elsewhere)
+      expect(result.content).toMatch(/^Refused: .* Edit, on \/sess/);
     expect(await copy.read()).toBe(NOTES);
   });
 });

@@ -8,6 +8,7 @@ import { MemdirError } from "../src/shared/errors.ts";
 import { workHandler } from "./agent/consumer.ts";
 import { eventRoutes } from "./agent/routes-events.ts";
 import { memoryRoutes } from "./agent/routes-memory.ts";
+import { notesRoutes } from "./agent/routes-notes.ts";
 import { sessionRoutes } from "./agent/routes-sessions.ts";
 import { usageRoutes } from "./agent/routes-usage.ts";
 import { onSchedule } from "./dream/background.ts";
@@ -32,6 +33,7 @@ const api = createEdge<Env>((env) => {
 api.route("/", sessionRoutes());
 api.route("/", eventRoutes());
 api.route("/", memoryRoutes());
+api.route("/", notesRoutes());
 api.route("/", usageRoutes());
 api.route("/", workspaceRoutes());
 api.route("/", storeRoutes());

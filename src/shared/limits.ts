@@ -195,6 +195,12 @@ export const NOTES_TOOL_CALLS = 3;
 /** Tokens of one section of the notes, and of all of them. */
 export const NOTES_SECTION_TOKENS = 2_000;
 export const NOTES_TOKENS = 12_000;
+/** The notes as they are stored, in UTF-8 bytes: what they are held to, and as much again and more between two updates. */
+export const NOTES_BYTES = 100_000;
+/** Model calls of one notes fork: edits, a second look where some were refused, and the end. */
+export const NOTES_ITERATIONS = 5;
+/** One update of the notes, in milliseconds. */
+export const NOTES_UPDATE_MS = 2 * 60 * 1000;
 /** How long a compaction waits for an update of the notes, in milliseconds. */
 export const NOTES_WAIT_MS = 15_000;
 /** How long a tool call waits for a person's answer, and for a client's result, in milliseconds. */

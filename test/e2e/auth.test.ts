@@ -1,5 +1,6 @@
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
+import { NOTES_TEMPLATE } from "../../src/shared/session-memory/template.ts";
 import { newSession, say, serviceOfFile, turn } from "./service.ts";
 
 const service = await serviceOfFile();
@@ -17,6 +18,8 @@ const ROUTES: [string, string][] = [
   ["POST", "/v1/sessions/ID/compact"],
   ["GET", "/v1/sessions/ID/recalls"],
   ["GET", "/v1/sessions/ID/extractions"],
+  ["GET", "/v1/sessions/ID/notes"],
+  ["PUT", "/v1/sessions/ID/notes"],
   ["GET", "/v1/workspaces/w/files"],
   ["GET", "/v1/workspaces/w/files/a.md"],
   ["PUT", "/v1/workspaces/w/files/a.md"],
@@ -88,6 +91,7 @@ test("another user's and another tenant's session is a 404 like one that does no
           method,
           headers: { authorization, "last-event-id": cursor?.id ?? "" },
           ...(method === "POST" ? { body: JSON.stringify({ events: [say("hi")] }) } : {}),
+          ...(method === "PUT" ? { body: JSON.stringify({ notes: NOTES_TEMPLATE }) } : {}),
         });
         const { request_id, ...body } = (await response.json()) as Record<string, unknown>;
         expect(request_id).toMatch(/^req_/);

@@ -17,7 +17,7 @@ interface Sent {
 
 const LONG = "The release notes of this week are long and say the same thing again. ".repeat(500);
 
-test("fifty turns with memory, recall, extraction and interrupts never change what was sent", {
+test("fifty turns with memory, recall, extraction, notes and interrupts never change what was sent", {
   timeout: 180_000,
 }, async () => {
   const id = await newSession(client, "prefix");
@@ -35,17 +35,27 @@ test("fifty turns with memory, recall, extraction and interrupts never change wh
     if (before) expect(firstDifference(before, request), `request ${n}`).toBeUndefined();
   }
 
-  const forks = requestsOf(id, "extraction").map(sentOf);
-  expect(forks.length).toBeGreaterThan(10);
-  for (const [n, fork] of forks.entries()) {
-    const differences = main.map((request) => firstDifference(request, fork));
-    const parent = differences.lastIndexOf(undefined);
-    expect(parent, `fork request ${n} begins like no request of its parent`).toBeGreaterThan(-1);
+  for (const [purpose, least] of [
+    ["extraction", 10],
+    ["session-notes", 2],
+  ] as const) {
+    const forks = requestsOf(id, purpose).map(sentOf);
+    expect(forks.length).toBeGreaterThan(least);
+    for (const [n, fork] of forks.entries()) {
+      const differences = main.map((request) => firstDifference(request, fork));
+      const parent = differences.lastIndexOf(undefined);
+      expect(parent, `${purpose} ${n} begins like no request of its parent`).toBeGreaterThan(-1);
+    }
   }
 
   const events = await stored(client, id);
   const types = new Set<string>(events.map((event) => event.type));
-  for (const type of ["memory.recalled", "memory.saved", "memory.skipped"]) {
+  for (const type of [
+    "memory.recalled",
+    "memory.saved",
+    "memory.skipped",
+    "session_memory.updated",
+  ]) {
     expect([...types]).toContain(type);
   }
   expect(JSON.stringify(events)).toContain('"by":"extraction"');

@@ -38,7 +38,7 @@ export interface Bucket {
 }
 
 /** Variables of a service whose tests are about something else than the work behind a turn. */
-export const NO_BACKGROUND = { EXTRACTION_EVERY_TURNS: "0" };
+export const NO_BACKGROUND = { EXTRACTION_EVERY_TURNS: "0", NOTES_FIRST_TOKENS: "1000000000" };
 
 const root = join(import.meta.dirname, "..", "..");
 

@@ -7,29 +7,31 @@ import { compact } from "../../src/shared/compaction/compact.ts";
 import type { ContextLimits } from "../../src/shared/compaction/context-limits.ts";
 import { messageTokens, promptTokens } from "../../src/shared/compaction/size.ts";
 import { tailOf } from "../../src/shared/compaction/tail.ts";
-import { COMPACTION_FAILURES } from "../../src/shared/limits.ts";
+import {
+  COMPACTION_FAILURES,
+  NOTES_SECTION_TOKENS,
+  NOTES_TOKENS,
+} from "../../src/shared/limits.ts";
 import type { Prepared } from "../../src/shared/query/loop.ts";
 import type { Message } from "../../src/shared/query/messages.ts";
 import type { ModelFailure } from "../../src/shared/query/model.ts";
+import { notesHaveContent } from "../../src/shared/session-memory/sections.ts";
+import { notesForSummary } from "../../src/shared/session-memory/summary.ts";
 import type { AgentEnv } from "../env.ts";
 import { noteSeen } from "./calls.ts";
 import { type Conversation, countPrompt, fileNow, isIndex, summarise } from "./compaction-model.ts";
 import { changeContext, fixedTokens, readContext, tailTokens } from "./context.ts";
 import { appendEvent } from "./events.ts";
 import { limitsOf } from "./model-ports.ts";
+import type { SessionNotes } from "./notes.ts";
+import { readNotes, rebaseNotes } from "./notes.ts";
 import { forgetShown } from "./recalls.ts";
 import { canonicalPaths, forgetSeen } from "./seen.ts";
 import { compactionError } from "./session-errors.ts";
 import { shrinkView } from "./shrink-view.ts";
-import {
-  lastMessage,
-  readMessages,
-  readViewed,
-  readViewRow,
-  sentMessages,
-  show,
-  writeView,
-} from "./view.ts";
+import { sleep } from "./sleep.ts";
+import { lastMessage } from "./transcript.ts";
+import { readMessages, readViewed, readViewRow, sentMessages, show, writeView } from "./view.ts";
 
 export interface CompactionPorts {
   sql: SqlStorage;
@@ -37,30 +39,15 @@ export interface CompactionPorts {
   settings: AgentSettings;
   commit(write: () => void): void;
   now(): number;
-  notes: CompactionNotes;
+  notes: SessionNotes;
 }
-
-/** What a compaction needs of the session's notes. */
-export interface CompactionNotes {
-  /** Waits for an update in flight, at most so long; one that is not done by then is dropped. */
-  settle(ms: number, signal: AbortSignal): Promise<void>;
-  /** Fit to be a summary; undefined where there is nothing in them. */
-  forSummary(): { text: string; upTo: number } | undefined;
-  /** The conversation has so many tokens now. Within the transaction of the boundary. */
-  rebase(tokens: number): void;
-}
-
-/** A session that keeps no notes. */
-export const NO_NOTES: CompactionNotes = {
-  settle: async () => {},
-  forSummary: () => undefined,
-  rebase: () => {},
-};
 
 export type Trigger = "auto" | "manual" | "too_long";
 
 /** The conversation grows by this part of the room before the same is tried again. */
 const COMPACT_AGAIN = 1 / 10;
+/** The notes take at most this part of a small room. */
+const NOTES_SHARE = 1 / 4;
 /** An estimate whose uncounted part may be off by this much is not trusted near a threshold. */
 const DOUBT = 1 / 4;
 
@@ -120,12 +107,12 @@ export async function compactNow(
 ): Promise<Compacted> {
   const { sql, settings } = ports;
   const limits = limitsOf(settings, of.meta.model);
-  await ports.notes.settle(settings.NOTES_WAIT_MS, signal);
+  await settleNotes(ports, signal);
   if (signal.aborted) return { status: "stopped" };
   const view = readViewRow(sql);
   const viewed = readViewed(sql);
   const made = await compact(
-    { ...viewed, notes: ports.notes.forSummary(), limits },
+    { ...viewed, notes: summaryNotes(sql, limits), limits },
     {
       summarise: (messages, stop) => summarise(ports, of, limits, messages, stop),
       readFile: (path) => fileNow(ports, of, path),
@@ -147,6 +134,29 @@ export async function compactNow(
     appendEvent(sql, { type: "session.error", error, turn_id: of.turn.eventId }, ports.now());
   });
   return { status: made.status };
+}
+
+/** Waits for an update of the notes in flight; one that is not done by then is dropped. */
+async function settleNotes(
+  { notes, settings }: CompactionPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const update = notes.inFlight();
+  if (!update) return;
+  await Promise.race([update, sleep(settings.NOTES_WAIT_MS, signal)]);
+  if (!signal.aborted) notes.stop();
+}
+
+/** The notes as a summary of the messages that they know; undefined where nothing is in them. */
+function summaryNotes(
+  sql: SqlStorage,
+  limits: ContextLimits,
+): { text: string; upTo: number } | undefined {
+  const { text, upTo } = readNotes(sql);
+  if (upTo === null || !notesHaveContent(text)) return undefined;
+  const tokens = Math.min(NOTES_TOKENS, Math.floor(limits.room * NOTES_SHARE));
+  const sectionTokens = Math.min(NOTES_SECTION_TOKENS, Math.floor(tokens / 3));
+  return { text: notesForSummary(text, { tokens, sectionTokens }), upTo };
 }
 
 /** Tokens of the next request; counted by the server where the estimate is too near the threshold. */
@@ -218,7 +228,7 @@ async function commitCompaction(
       ...canonicalPaths(namedIn(kept.map(({ message }) => message))),
     ]);
     forgetSeen(sql, undefined, (path) => shown.has(path) || isIndex(of, path));
-    ports.notes.rebase(tokensAfter);
+    rebaseNotes(sql, tokensAfter);
     appendEvent(
       sql,
       {

@@ -6,7 +6,8 @@ import { answeredSize, messageTokens, NO_SIZE } from "../../src/shared/compactio
 import type { Usage } from "../../src/shared/query/model.ts";
 import { textTokens } from "../../src/shared/query/tokens.ts";
 import type { ToolSpec } from "../../src/shared/query/tool.ts";
-import { lastMessage, readViewed } from "./view.ts";
+import { lastMessage } from "./transcript.ts";
+import { readViewed } from "./view.ts";
 
 /** One of the tables of a session. */
 export const CONTEXT_TABLE =

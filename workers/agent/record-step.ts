@@ -12,6 +12,7 @@ import type { EventDraft } from "./events.ts";
 import { appendEvent } from "./events.ts";
 import { markWrote } from "./extraction-state.ts";
 import { keepResult } from "./kept-results.ts";
+import { countAnswer } from "./notes.ts";
 import type { Preview } from "./preview.ts";
 import { failureError, problemError } from "./session-errors.ts";
 import { appendMessage } from "./transcript.ts";
@@ -143,6 +144,7 @@ function recordAnswer(to: Recording, step: AnsweredStep): void {
   if (step.continuation) appendMessage(sql, turn, step.continuation);
   endSpan(to, step.usage, false);
   addUsage(sql, "main", to.model, step.usage, to.now);
+  countAnswer(sql, step.usage, step.calls.length);
   if (step.problem) event(to, { type: "session.error", error: problemError(step.problem) });
   const before = turnByNumber(sql, turn);
   changeTurn(sql, turn, {

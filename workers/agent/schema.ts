@@ -2,6 +2,7 @@
 
 import { CONTEXT_TABLE } from "./context.ts";
 import { KEPT_TABLE } from "./kept-results.ts";
+import { NOTES_TABLE } from "./notes.ts";
 import { USAGE_TABLE } from "./usage.ts";
 import { VIEWS_TABLE } from "./view.ts";
 
@@ -55,6 +56,8 @@ const TABLES = [
   // What a fork said and was told after its prefix; gone when it has ended.
   `CREATE TABLE IF NOT EXISTS run_messages (
     n INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, body TEXT NOT NULL)`,
+  // The session's notes, and how far they and the conversation are; one row.
+  NOTES_TABLE,
 ];
 
 /** Whether this object holds a session; asking leaves no trace. */

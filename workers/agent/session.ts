@@ -12,6 +12,7 @@ import { replyWith } from "../../src/platform/reply.ts";
 import type { ExtractReply } from "../../src/platform/session-rpc.ts";
 import { variablesOf } from "../../src/platform/variables.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
+import type { Precondition } from "../../src/shared/files/store.ts";
 import { USAGE_REPORT_MS } from "../../src/shared/limits.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
 import type { AgentEnv } from "../env.ts";
@@ -24,7 +25,6 @@ import {
   compactionReply,
   requestCompaction,
 } from "./compact-request.ts";
-import { NO_NOTES } from "./compaction.ts";
 import type { Subscriber } from "./event-stream.ts";
 import type { EventQuery, StoredEvent } from "./events.ts";
 import { appendEvent, eventsById } from "./events.ts";
@@ -35,9 +35,13 @@ import { openMemory } from "./memory.ts";
 import type { NewMeta } from "./meta.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { nextAlarm } from "./next-alarm.ts";
+import type { SessionNotes } from "./notes.ts";
+import type { NotesPage } from "./notes-page.ts";
+import { notesPage, putNotes } from "./notes-page.ts";
 import type { ClientEvent } from "./requests.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import { stopWork, workOff } from "./session-end.ts";
+import { createSessionNotes } from "./session-notes.ts";
 import type { EventPage, RecordPage, StreamRequest } from "./session-reads.ts";
 import { eventPage, extractionPage, openStream, recallPage } from "./session-reads.ts";
 import { sessionShape } from "./session-shape.ts";
@@ -59,6 +63,7 @@ export class Session extends DurableObject<AgentEnv> {
   #gone = false;
   #alarmAt: number | undefined;
   #made: Background | undefined;
+  #notesMade: SessionNotes | undefined;
 
   constructor(ctx: DurableObjectState, env: AgentEnv) {
     super(ctx, env);
@@ -127,6 +132,19 @@ export class Session extends DurableObject<AgentEnv> {
     return this.#reading(() => extractionPage(this.#sql, query));
   }
 
+  notes(): Promise<Reply<NotesPage>> {
+    return this.#reading(() => notesPage(this.#sql));
+  }
+
+  /** Replaces the notes by a person's, where they are as the precondition says. */
+  putNotes(text: string, precondition: Precondition | undefined): Promise<Reply<NotesPage>> {
+    return this.#reading(() => {
+      if (readMeta(this.#sql).archivedAt !== null) throw archived();
+      this.#commit(() => putNotes(this.#sql, text, precondition, Date.now()));
+      return notesPage(this.#sql);
+    });
+  }
+
   /** Starts the extraction that is due, if this message is about this session and one still is. */
   async extract({ store, upTo }: Pick<ExtractWork, "store" | "upTo">): Promise<ExtractReply> {
     if (!hasSchema(this.#sql) || this.#deletion || this.#gone) return { status: "none" };
@@ -166,7 +184,7 @@ export class Session extends DurableObject<AgentEnv> {
       if (meta.archivedAt === null) {
         const now = Date.now();
         this.#commit(() => writeMeta(this.#sql, { ...meta, archivedAt: now, updatedAt: now }));
-        await workOff(this.#active, this.#background, this.#drainMs());
+        await workOff(this.#active, this.#behind(), this.#drainMs());
         this.#kick();
       }
       return this.#shape();
@@ -252,7 +270,7 @@ export class Session extends DurableObject<AgentEnv> {
     await Promise.resolve();
     let settled = false;
     try {
-      await compactIdle(this.#ports(), stop.signal);
+      await compactIdle({ ...this.#ports(), notes: this.#notes }, stop.signal);
       settled = true;
     } catch (error) {
       if (!this.#gone) log("session.compaction_failed", { error: errorName(error) });
@@ -268,7 +286,7 @@ export class Session extends DurableObject<AgentEnv> {
       let outcome: LoopOutcome | undefined;
       try {
         this.#commit(() => startTurn(this.#sql, turn, Date.now()));
-        outcome = await runTurn(this.#ports(), turn, signal);
+        outcome = await runTurn({ ...this.#ports(), notes: this.#notes }, turn, signal);
       } catch (error) {
         if (this.#gone) return false;
         log("session.turn_failed", { error: errorName(error), turn: turn.n });
@@ -292,13 +310,29 @@ export class Session extends DurableObject<AgentEnv> {
     this.#made ??= createBackground({
       ...this.#ports(),
       waitUntil: (work) => this.ctx.waitUntil(work),
-      ended: () => {
-        if (this.#gone) return;
-        this.ctx.waitUntil(this.#background.report());
-        this.#kick();
-      },
+      ended: () => this.#ended(),
     });
     return this.#made;
+  }
+
+  get #notes(): SessionNotes {
+    this.#notesMade ??= createSessionNotes({
+      ...this.#ports(),
+      waitUntil: (work) => this.ctx.waitUntil(work),
+      ended: () => this.#ended(),
+    });
+    return this.#notesMade;
+  }
+
+  /** Work behind a turn has ended: its tokens are told, and what waits for it begins. */
+  #ended(): void {
+    if (this.#gone) return;
+    this.ctx.waitUntil(this.#background.report());
+    this.#kick();
+  }
+
+  #behind() {
+    return { background: this.#background, notes: this.#notes };
   }
 
   #ports() {
@@ -312,7 +346,6 @@ export class Session extends DurableObject<AgentEnv> {
       },
       now: () => Date.now(),
       overBudget: () => this.#background.overBudget(),
-      notes: NO_NOTES,
     };
   }
 
@@ -355,7 +388,7 @@ export class Session extends DurableObject<AgentEnv> {
   async #clear(drainMs: number): Promise<void> {
     this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
     this.#arm();
-    await stopWork(this.#active, this.#background, drainMs);
+    await stopWork(this.#active, this.#behind(), drainMs);
     const last = this.ctx.storage.transactionSync(() =>
       appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
     );

@@ -5,7 +5,8 @@ import { filesCleared, shrinkable } from "../../src/shared/compaction/shrink.ts"
 import { messageTokens } from "../../src/shared/compaction/size.ts";
 import { changeContext, readContext } from "./context.ts";
 import { canonicalPaths, forgetSeen } from "./seen.ts";
-import { lastMessage, readViewed, readViewRow, sentMessages, show, writeView } from "./view.ts";
+import { lastMessage } from "./transcript.ts";
+import { readViewed, readViewRow, sentMessages, show, writeView } from "./view.ts";
 
 interface ShrinkPorts {
   sql: SqlStorage;

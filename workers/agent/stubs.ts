@@ -23,6 +23,8 @@ export type SessionStub = Calls<
   | "recalls"
   | "extractions"
   | "extract"
+  | "notes"
+  | "putNotes"
   | "dropExtraction"
   | "archive"
   | "compact"

@@ -63,6 +63,11 @@ export function readRows(sql: SqlStorage, upToTurn = Number.MAX_SAFE_INTEGER): P
   }));
 }
 
+/** The number of the newest message; 0 where there is none. */
+export function lastMessage(sql: SqlStorage): number {
+  return sql.exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM messages").one().n;
+}
+
 /** How many messages the model sees of these turns: neighbours of one role are one to it. */
 export function countMessages(sql: SqlStorage, turns: { first: number; last: number }): number {
   const rows = sql.exec<{ role: string }>(

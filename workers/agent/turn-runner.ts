@@ -12,7 +12,6 @@ import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import type { AgentEnv } from "../env.ts";
 import { pendingCalls, readSeen } from "./calls.ts";
-import type { CompactionNotes } from "./compaction.ts";
 import { prepareContext } from "./compaction.ts";
 import type { Conversation } from "./compaction-model.ts";
 import { fixedTokens, noteAnswered, tailTokens } from "./context.ts";
@@ -20,6 +19,7 @@ import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
 import { limitsOf, loopSurroundings } from "./model-ports.ts";
+import type { SessionNotes } from "./notes.ts";
 import type { PreviewFrame } from "./preview.ts";
 import { createPreview } from "./preview.ts";
 import type { Recording } from "./record-step.ts";
@@ -41,7 +41,7 @@ export interface TurnPorts {
   now(): number;
   /** Whether the user's tokens of the day are used up. */
   overBudget(): Promise<boolean>;
-  notes: CompactionNotes;
+  notes: SessionNotes;
 }
 
 /**
@@ -137,6 +137,9 @@ export async function runTurn(
           recall?.asked();
         }
         if (value.type === "answered" && value.calls.length > 0) recall?.begin();
+        // Step 9, not awaited.
+        if (value.type === "answered") ports.notes.answered(turn, value.calls.length > 0);
+        if (value.type === "results") ports.notes.results(turn);
         rememberNotes(seen, notes);
         wrote ||= receipts.length > 0;
       }

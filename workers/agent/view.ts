@@ -7,7 +7,7 @@ import { shrinkEach } from "../../src/shared/compaction/shrink.ts";
 import type { Placed } from "../../src/shared/compaction/tail.ts";
 import type { Message } from "../../src/shared/query/messages.ts";
 import { refuseLarge } from "./events.ts";
-import { parseMessage, readRows, withWholePairs } from "./transcript.ts";
+import { lastMessage, parseMessage, readRows, withWholePairs } from "./transcript.ts";
 
 /** One of the tables of a session. */
 export const VIEWS_TABLE = `CREATE TABLE IF NOT EXISTS views (
@@ -69,11 +69,6 @@ export function writeView(sql: SqlStorage, view: View): void {
   const body = JSON.stringify(view);
   refuseLarge(body, "The head of a compacted conversation");
   sql.exec("INSERT INTO views (at, body) VALUES (?, ?)", lastMessage(sql), body);
-}
-
-/** The number of the newest message, 0 where there is none. */
-export function lastMessage(sql: SqlStorage): number {
-  return sql.exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM messages").one().n;
 }
 
 /** The messages that the model sees, with their numbers. */

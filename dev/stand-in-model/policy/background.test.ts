@@ -107,6 +107,22 @@ test("session notes: the known sections are filled, the rest is left as it is", 
   expect(after).toContain("- began\n- read /notes/session.md");
 });
 
+test("session notes: a section that the task names as too long is condensed, also one that says nothing new", async () => {
+  const agent = start();
+  const lines = Array.from({ length: 40 }, (_, n) => `- line ${n}`).join("\n");
+  const notes = `# Title\n_Short_\n\n# Lessons\n_What to keep_\n${lines}\n\n# Work log\n${lines}\n`;
+  agent.files.set("/notes/session.md", notes);
+  await agent.say("read /notes/session.md");
+  await agent.say(
+    `Update \`/notes/session.md\`.\n- Condense these sections first: "Lessons" (900 tokens), "Work log" (900 tokens).\n<notes>\n${notes}</notes>`,
+    { purpose: "session-notes" },
+  );
+  const after = agent.files.get("/notes/session.md") ?? "";
+  expect(after).toContain("# Lessons\n_What to keep_\n- line 30\n");
+  expect(after).toContain("# Work log\n- line 30\n");
+  expect(after).toMatch(/- line 39\n- read \/notes\/session\.md\s*$/);
+});
+
 test("compaction tells what was asked, what was touched and where things stand", async () => {
   const agent = start();
   await agent.say("write /w/a.txt: hello");

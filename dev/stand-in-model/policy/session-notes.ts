@@ -3,6 +3,9 @@ import { type Procedure, play } from "./play.ts";
 import type { View } from "./view.ts";
 import { oneLine } from "./words.ts";
 
+const KEPT_LINES = 10;
+const KEPT_CHARACTERS = 200;
+
 /** Fills the sections of the notes file that the task shows, by one Edit each. */
 export function updateNotes(view: View): ScriptStep {
   return play(update(view), view);
@@ -13,7 +16,8 @@ function* update(view: View): Procedure {
   const from = view.prompt.search(/^#+ /m);
   if (path === undefined || from < 0) return "I was shown no notes to update.";
   const notes = view.prompt.slice(from).replace(/\n<\/[\s\S]*$/, "");
-  const edits = notes.split(/^(?=#+ )/m).flatMap((section) => editOf(section, view, path));
+  const tooLong = sectionsToCondense(view.prompt.slice(0, from));
+  const edits = notes.split(/^(?=#+ )/m).flatMap((section) => editOf(section, view, path, tooLong));
   if (edits.length === 0) return "The notes have none of the sections that I know.";
   const results = yield edits;
   const failed = results.find(({ isError }) => isError);
@@ -21,16 +25,29 @@ function* update(view: View): Procedure {
 }
 
 // The heading and the line that explains it stay; what follows is said anew, but the log grows.
-function editOf(section: string, view: View, path: string): ToolStep[] {
+function editOf(section: string, view: View, path: string, tooLong: string[]): ToolStep[] {
   const [heading = "", ...lines] = section.trimEnd().split("\n");
   const said = contentFor(heading.toLowerCase(), view);
-  if (said === undefined) return [];
+  const condense = tooLong.includes(heading.replace(/^#+ /, ""));
+  if (said === undefined && !condense) return [];
   const explained = lines.findIndex((line) => /^[_*].*[_*]$/.test(line.trim()));
   const head = [heading, ...lines.slice(0, explained + 1)].join("\n");
-  const kept = /log/i.test(heading) ? lines.slice(explained + 1).filter((line) => line.trim()) : [];
-  const new_string = [head, ...kept, said].join("\n");
+  const before = lines.slice(explained + 1).filter((line) => line.trim());
+  const grows = said === undefined || /log/i.test(heading);
+  const kept = grows ? (condense ? condensed(before) : before) : [];
+  const new_string = [head, ...kept, ...(said === undefined ? [] : [said])].join("\n");
   if (new_string === section.trimEnd()) return [];
   return [{ name: "Edit", input: { file_path: path, old_string: section.trimEnd(), new_string } }];
+}
+
+// "Condense these sections …: "Work log" (2,345 tokens), …"
+function sectionsToCondense(task: string): string[] {
+  const [line = ""] = /^.*\bcondense these sections\b.*$/im.exec(task) ?? [];
+  return [...line.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name);
+}
+
+function condensed(lines: readonly string[]): string[] {
+  return lines.slice(-KEPT_LINES).map((line) => oneLine(line, KEPT_CHARACTERS));
 }
 
 function contentFor(heading: string, view: View): string | undefined {

@@ -1,0 +1,185 @@
+// One update of a session's notes: a fork of the conversation edits a copy of them, which takes their
+// place in one transaction where the fork ended well and nobody changed them meanwhile. A run that is
+// cut off is not gone on with: the notes are as they were, and the next answer makes them due again.
+
+import { errorName, log } from "../../src/platform/log.ts";
+import type { AgentSettings } from "../../src/platform/variables.ts";
+import { forkSucceeded, newFork, runFork } from "../../src/shared/fork/forked-agent.ts";
+import * as limits from "../../src/shared/limits.ts";
+import { type LoopStep, usageOf } from "../../src/shared/query/steps.ts";
+import { textTokens } from "../../src/shared/query/tokens.ts";
+import { notesPrompt } from "../../src/shared/session-memory/prompt.ts";
+import { copyNotes } from "../../src/shared/session-memory/sandbox.ts";
+import { changedSections } from "../../src/shared/session-memory/sections.ts";
+import type { AgentEnv } from "../env.ts";
+import { appendEvent } from "./events.ts";
+import { forkPrefix } from "./fork-prefix.ts";
+import { turnMemory } from "./memory.ts";
+import type { Meta } from "./meta.ts";
+import { readMeta } from "./meta.ts";
+import { loopSurroundings } from "./model-ports.ts";
+import type { NotesState } from "./notes.ts";
+import { moveMark, noteSkipped, notesState, writeText } from "./notes.ts";
+import type { Run } from "./runs.ts";
+import { beginRun, endRun, isUnfinished, recordRunStep } from "./runs.ts";
+import { lastMessage } from "./transcript.ts";
+import type { Turn } from "./turns.ts";
+import { addUsage } from "./usage.ts";
+
+export const NOTES_PURPOSE = "session-notes";
+
+export interface NotesPorts {
+  sql: SqlStorage;
+  env: Pick<AgentEnv, "FILES" | "MEMDIR">;
+  settings: AgentSettings;
+  /** Runs a function as one transaction and tells the subscribers afterwards. */
+  commit(write: () => void): void;
+  now(): number;
+  /** Whether the user's tokens of the day are used up. */
+  overBudget(): Promise<boolean>;
+}
+
+/** An answer behind which the notes are due. */
+export type NotesTurn = Pick<Turn, "n" | "eventId">;
+
+/**
+ * Updates the notes from the conversation as it is now, which ends with no call unanswered. Throws
+ * what the storage throws; aborting `signal` drops what is not committed.
+ */
+export async function updateNotes(
+  ports: NotesPorts,
+  turn: NotesTurn,
+  signal: AbortSignal,
+): Promise<void> {
+  const { sql, env } = ports;
+  const meta = readMeta(sql);
+  const from = notesState(sql);
+  const memory = turnMemory(env, meta, meta.id, meta.memory);
+  let upTo = lastMessage(sql);
+  let prefix = await forkPrefix(ports, meta, memory);
+  // What joined the turn while the prompt was looked up belongs to it.
+  while (lastMessage(sql) !== upTo) {
+    upTo = lastMessage(sql);
+    prefix = await forkPrefix(ports, meta, memory);
+  }
+  // The next answer has come, and asks for tools: it is looked at with their results.
+  if (prefix.messages.at(-1)?.content.some(({ type }) => type === "tool_use")) return;
+  if (await ports.overBudget()) return skip(ports, turn);
+  const copy = await copyNotes(from.text, prefix.tools, ports.now);
+  if (signal.aborted) return;
+  const run = begin(ports, turn, from.text);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), limits.NOTES_UPDATE_MS);
+  let outcome = "failed";
+  try {
+    const cut = AbortSignal.any([signal, late.signal]);
+    const fork = runFork(
+      prefix,
+      { purpose: NOTES_PURPOSE, sessionId: meta.id },
+      run,
+      {
+        ...loopSurroundings(ports.settings, meta.model, {
+          iterations: limits.NOTES_ITERATIONS,
+          attempts: limits.FORK_MODEL_ATTEMPTS,
+        }),
+        tools: copy.tools,
+      },
+      cut,
+    );
+    let step = await fork.next();
+    while (!step.done) {
+      record(ports, meta, run, step.value);
+      step = await fork.next();
+    }
+    if (cut.aborted) outcome = late.signal.aborted ? "failed" : "interrupted";
+    else if (forkSucceeded(step.value)) {
+      const text = await copy.read();
+      outcome = finish(ports, turn, run, { from, upTo, text, reason: step.value.reason }, signal);
+    } else outcome = step.value.reason === "wait" ? "failed" : step.value.reason;
+  } finally {
+    clearTimeout(timer);
+    end(ports, run, outcome);
+  }
+}
+
+/** What a fork that ended well has made of the notes that it began with. */
+interface Made {
+  from: NotesState;
+  upTo: number;
+  text: string;
+  reason: string;
+}
+
+/** The one step in which an update becomes part of the session; gives back how its run ended. */
+function finish(
+  ports: NotesPorts,
+  turn: NotesTurn,
+  run: Run,
+  { from, upTo, text, reason }: Made,
+  signal: AbortSignal,
+): string {
+  const { sql } = ports;
+  let outcome = reason;
+  ports.commit(() => {
+    const { version, epoch } = notesState(sql);
+    if (signal.aborted) {
+      outcome = "interrupted";
+      return;
+    }
+    if (version !== from.version || epoch !== from.epoch) {
+      // A person changed them, or the conversation was compacted: what was made of the old is stale.
+      outcome = "superseded";
+      return;
+    }
+    const now = ports.now();
+    moveMark(sql, from, upTo);
+    const sections = changedSections(from.text, text);
+    if (text === from.text) outcome = "nothing_new";
+    else {
+      writeText(sql, text, now);
+      const tokens = textTokens(text);
+      const event = { type: "session_memory.updated", tokens, sections, turn_id: turn.eventId };
+      appendEvent(sql, event, now);
+    }
+    endRun(sql, run.n, outcome, now);
+  });
+  return outcome;
+}
+
+/** Tells of it once a turn, however many of its answers make the notes due. */
+function skip(ports: NotesPorts, turn: NotesTurn): void {
+  const { sql } = ports;
+  if (notesState(sql).skippedTurn === turn.n) return;
+  ports.commit(() => {
+    noteSkipped(sql, turn.n);
+    const event = { type: "memory.skipped", by: NOTES_PURPOSE, reason: "budget" };
+    appendEvent(sql, { ...event, turn_id: turn.eventId }, ports.now());
+  });
+}
+
+function begin(ports: NotesPorts, turn: NotesTurn, notes: string): Run {
+  const { sql } = ports;
+  const fork = newFork(notesPrompt(notes, limits.NOTES_ITERATIONS));
+  return beginRun(sql, NOTES_PURPOSE, { first: turn.n, last: turn.n }, fork, ports.now());
+}
+
+/** What a fork that was cut off still says was paid for all the same. */
+function record(ports: NotesPorts, meta: Meta, run: Run, step: LoopStep): void {
+  if (step.type === "preview" || step.type === "request_started") return;
+  ports.commit(() => {
+    if (isUnfinished(ports.sql, run.n)) recordRunStep(ports.sql, run.n, step, []);
+    const usage = usageOf(step);
+    if (usage) addUsage(ports.sql, NOTES_PURPOSE, meta.model, usage, ports.now());
+  });
+}
+
+/** Ends a run that has no end yet. An object that is gone has no rows to write it to. */
+function end(ports: NotesPorts, run: Run, outcome: string): void {
+  try {
+    ports.commit(() => {
+      if (isUnfinished(ports.sql, run.n)) endRun(ports.sql, run.n, outcome, ports.now());
+    });
+  } catch (error) {
+    log("notes.end_not_written", { error: errorName(error) });
+  }
+}

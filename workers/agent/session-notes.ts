@@ -1,0 +1,69 @@
+import { errorName, log } from "../../src/platform/log.ts";
+import { NOTES_TOOL_CALLS } from "../../src/shared/limits.ts";
+import { notesDue } from "../../src/shared/session-memory/due.ts";
+import { readMeta } from "./meta.ts";
+import type { SessionNotes } from "./notes.ts";
+import { notesState } from "./notes.ts";
+import type { NotesPorts, NotesTurn } from "./notes-update.ts";
+import { NOTES_PURPOSE, updateNotes } from "./notes-update.ts";
+import { endUnfinished } from "./runs.ts";
+
+export interface SessionNotesPorts extends NotesPorts {
+  /** Keeps the object alive for work that nobody waits for. */
+  waitUntil(work: Promise<unknown>): void;
+  /** An update has ended, well or not. */
+  ended(): void;
+}
+
+/**
+ * Looks behind each answer whether the notes are due, and updates them, one update at a time; one that
+ * is due while another runs is looked at again behind the next answer. A run that an instance before
+ * this one left in the middle is ended.
+ */
+export function createSessionNotes(ports: SessionNotesPorts): SessionNotes {
+  const { sql, settings } = ports;
+  let running: { stop: AbortController; done: Promise<void> } | undefined;
+  ports.commit(() => endUnfinished(sql, NOTES_PURPOSE, "interrupted", ports.now()));
+
+  const look = (turn: NotesTurn) => {
+    try {
+      if (running || readMeta(sql).metadata.bare === "true") return;
+      const thresholds = {
+        firstTokens: settings.NOTES_FIRST_TOKENS,
+        growthTokens: settings.NOTES_GROWTH_TOKENS,
+        toolCalls: NOTES_TOOL_CALLS,
+      };
+      if (notesDue(notesState(sql), thresholds)) start(turn);
+    } catch (error) {
+      log("notes.not_looked_at", { error: errorName(error) });
+    }
+  };
+
+  const start = (turn: NotesTurn) => {
+    const stop = new AbortController();
+    const update = async () => {
+      try {
+        await updateNotes(ports, turn, stop.signal);
+      } catch (error) {
+        log("notes.failed", { error: errorName(error) });
+      }
+      if (running === own) running = undefined;
+      ports.ended();
+    };
+    const own = { stop, done: Promise.resolve().then(update) };
+    running = own;
+    ports.waitUntil(own.done);
+  };
+
+  return {
+    answered(turn, asked) {
+      if (!asked) look(turn);
+    },
+    results: look,
+    inFlight: () => running?.done,
+    stop() {
+      running?.stop.abort();
+      running = undefined;
+    },
+  };
+}

@@ -8,7 +8,11 @@ import { afterAll } from "vitest";
 import { createTestHarness } from "wrangler";
 import { signToken, type TokenClaims } from "../../dev/sign-token.ts";
 import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
-import { createStandIn, type StandIn } from "../../dev/stand-in-model/stand-in.ts";
+import {
+  createStandIn,
+  type StandIn,
+  type StandInOptions,
+} from "../../dev/stand-in-model/stand-in.ts";
 
 export type Harness = ReturnType<typeof createTestHarness>;
 export type SessionEvent = Anthropic.Beta.Sessions.BetaManagedAgentsStreamSessionEvents & {
@@ -42,9 +46,16 @@ export const NO_BACKGROUND = { EXTRACTION_EVERY_TURNS: "0", NOTES_FIRST_TOKENS: 
 
 const root = join(import.meta.dirname, "..", "..");
 
-export async function startTestService(vars: Record<string, string> = {}): Promise<TestService> {
+/** `vars` are the service's variables; the model has the window that they name. */
+export async function startTestService(
+  vars: Record<string, string> = {},
+  options: StandInOptions = {},
+): Promise<TestService> {
   const window = vars.CONTEXT_WINDOW_TOKENS;
-  const model = createStandIn(window === undefined ? {} : { contextTokens: Number(window) });
+  const model = createStandIn({
+    ...options,
+    ...(window === undefined ? {} : { contextTokens: Number(window) }),
+  });
   const modelServer = await serveStandIn(model, { port: 0 });
   const secret = randomUUID() + randomUUID();
   const harness = createTestHarness({
@@ -82,8 +93,11 @@ export async function startTestService(vars: Record<string, string> = {}): Promi
 }
 
 /** The service of a test file, from its first line to behind its last test. */
-export async function serviceOfFile(vars: Record<string, string> = {}): Promise<TestService> {
-  const service = await startTestService(vars);
+export async function serviceOfFile(
+  vars: Record<string, string> = {},
+  options: StandInOptions = {},
+): Promise<TestService> {
+  const service = await startTestService(vars, options);
   afterAll(() => service.close());
   return service;
 }

@@ -1,0 +1,100 @@
+// Two hundred turns on a model with a small window: what was noted is there behind each compaction, and
+// nothing that the user said is lost on the way.
+
+import { expect, test } from "vitest";
+import type { ModelCall } from "../../dev/stand-in-model/stand-in.ts";
+import { compactions, PAD, promptTokensOf, refused, requestsFor } from "./context-fixture.ts";
+import { memoryPrefixOf, memoryText } from "./memory-fixture.ts";
+import { bucketOf, newSession, serviceOfFile, stored, turn } from "./service.ts";
+
+const TURNS = 200;
+const FACT = /FACT-\d+ is [a-z]+/g;
+
+const service = await serviceOfFile(
+  {
+    EXTRACTION_EVERY_TURNS: "0",
+    CONTEXT_WINDOW_TOKENS: "36000",
+    NOTES_FIRST_TOKENS: "4000",
+    NOTES_GROWTH_TOKENS: "2000",
+  },
+  { reply: noteFacts },
+);
+const client = await service.client();
+
+test("a conversation of two hundred turns crosses the window six times and forgets no fact", {
+  timeout: 240_000,
+}, async () => {
+  const prefix = await memoryPrefixOf(client, await newSession(client, "harbour"));
+  const bucket = await bucketOf(service);
+  await bucket.put(`${prefix}boats.md`, memoryText("Boats", "the user builds boats", "user"));
+  await bucket.put(`${prefix}MEMORY.md`, "- [Boats](boats.md) - the user builds boats\n");
+  const id = await newSession(client, "harbour");
+  const planted: string[] = [];
+  const tokens: number[] = [];
+  for (let n = 1; n <= TURNS; n += 1) {
+    const fact = n % 10 === 1 ? `FACT-${n} is ${word(n)}` : undefined;
+    if (fact !== undefined) planted.push(fact);
+    const events = await turn(client, id, `Turn ${n}. ${fact ?? "Go on"}. ${PAD}`);
+    tokens.push(promptTokensOf(events));
+    if (!events.some((event) => event.type === "agent.thread_context_compacted")) continue;
+    const body = JSON.stringify(requestsFor(service, id, "main").at(-1)?.body);
+    expect(planted.filter((each) => !body.includes(each))).toEqual([]);
+    expect(body).toContain(`Turn ${n}. `);
+  }
+  printTable(tokens);
+  const cuts = await compactions(client, id);
+  console.table(
+    cuts.map(({ trigger, tokens_before, tokens_after, used_notes }) => ({
+      trigger,
+      tokens_before,
+      tokens_after,
+      used_notes,
+    })),
+  );
+  expect(cuts.length).toBeGreaterThanOrEqual(6);
+  expect(cuts.every(({ used_notes }) => used_notes)).toBe(true);
+  expect(requestsFor(service, id, "compaction")).toEqual([]);
+  expect(refused(service, id)).toEqual([]);
+  expect(Math.max(...tokens)).toBeLessThanOrEqual(28_800);
+
+  const systems = requestsFor(service, id, "main").map(({ body }) =>
+    JSON.stringify((body as { system: unknown }).system),
+  );
+  expect(new Set(systems).size).toBe(1);
+  expect(systems[0]).toContain("the user builds boats");
+  const said = (await stored(client, id)).filter((event) => event.type === "user.message");
+  expect(said).toHaveLength(TURNS);
+});
+
+/** The tokens of each turn's request, ten turns a line. */
+function printTable(tokens: readonly number[]): void {
+  const rows = Array.from({ length: tokens.length / 10 }, (_, row) => [
+    `turns ${row * 10 + 1} to ${row * 10 + 10}`,
+    tokens.slice(row * 10, row * 10 + 10).join(" "),
+  ]);
+  console.table(Object.fromEntries(rows));
+}
+
+function word(n: number): string {
+  return ["oak", "elm", "pine", "birch", "beech"][n % 5] ?? "ash";
+}
+
+/** Notes all facts that the conversation and the notes hold, under the results. */
+function noteFacts({ request, purpose }: ModelCall) {
+  if (purpose !== "session-notes") return undefined;
+  const texts = request.messages.map((message) => JSON.stringify(message));
+  const task = texts.findLastIndex((text) => text.includes("run in the background"));
+  if (request.messages.slice(task).some(({ role }) => role === "assistant")) {
+    return { text: "The notes are up to date." };
+  }
+  const facts = [...new Set(texts.join("\n").match(FACT))];
+  const notes = JSON.parse(`"${texts[task]?.match(/<session_notes.*<\/session_notes>/)?.[0]}"`);
+  const [section = "", heading = ""] =
+    /(# Key results\n_[^\n]*_\n)[\s\S]*?(?=\n# Work log)/.exec(notes) ?? [];
+  const edit = {
+    file_path: "/session/notes.md",
+    old_string: section,
+    new_string: `${heading}${facts.join("\n")}\n`,
+  };
+  return { tools: [{ name: "Edit", input: edit }] };
+}

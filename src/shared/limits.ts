@@ -200,3 +200,11 @@ export const NOTES_WAIT_MS = 15_000;
 /** How long a tool call waits for a person's answer, and for a client's result, in milliseconds. */
 export const APPROVAL_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 export const CUSTOM_TOOL_TIMEOUT_MS = 60 * 60 * 1000;
+/** Client-side tools of one session, their descriptions in characters, and all of them in bytes of JSON: they stand in every request. */
+export const CUSTOM_TOOLS = 64;
+export const CUSTOM_TOOL_DESCRIPTION_CHARACTERS = 10_000;
+export const CUSTOM_TOOLS_BYTES = 100_000;
+/** What a person says with a denial, in characters: a reason, not a document. */
+export const DENY_MESSAGE_CHARACTERS = 2_000;
+/** Text blocks of one client-side result. */
+export const CUSTOM_RESULT_BLOCKS = 100;

@@ -4,10 +4,10 @@
 import { agentMounts } from "../../src/platform/mount-table.ts";
 import type { ForkPrefix } from "../../src/shared/fork/forked-agent.ts";
 import { ANSWER_TOKENS } from "../../src/shared/limits.ts";
-import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import type { AgentEnv } from "../env.ts";
 import type { TurnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
+import { sessionTools } from "./session-tools.ts";
 import { promptOf } from "./system-prompt.ts";
 import { readTranscript } from "./transcript.ts";
 
@@ -29,7 +29,7 @@ export async function forkPrefix(
     model: meta.model,
     maxTokens: ANSWER_TOKENS,
     system: await promptOf(ports, meta, memory),
-    tools: createFileTools({ mounts, seen: new Map() }),
+    tools: sessionTools({ mounts, seen: new Map() }, meta),
     messages: readTranscript(ports.sql, lastTurn),
   };
 }

@@ -15,9 +15,10 @@ import { MemdirError } from "../../src/shared/errors.ts";
 import { USAGE_REPORT_MS } from "../../src/shared/limits.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
 import type { AgentEnv } from "../env.ts";
-import { acceptEvent } from "./accept-event.ts";
+import { acceptEvent, interruptTurn } from "./accept-event.ts";
 import type { Background } from "./background.ts";
 import { createBackground } from "./background.ts";
+import type { ClientEvent } from "./client-events.ts";
 import type { Subscriber } from "./event-stream.ts";
 import type { EventQuery, StoredEvent } from "./events.ts";
 import { appendEvent, eventsById } from "./events.ts";
@@ -28,7 +29,7 @@ import { openMemory } from "./memory.ts";
 import type { NewMeta } from "./meta.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { nextAlarm } from "./next-alarm.ts";
-import type { ClientEvent } from "./requests.ts";
+import { isPaused } from "./pauses.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import { stopWork, workOff } from "./session-end.ts";
 import type { EventPage, RecordPage, StreamRequest } from "./session-reads.ts";
@@ -143,7 +144,12 @@ export class Session extends DurableObject<AgentEnv> {
       const meta = readMeta(this.#sql);
       if (meta.archivedAt === null) {
         const now = Date.now();
-        this.#commit(() => writeMeta(this.#sql, { ...meta, archivedAt: now, updatedAt: now }));
+        this.#commit(() => {
+          writeMeta(this.#sql, { ...meta, archivedAt: now, updatedAt: now });
+          // Nobody can answer any more.
+          if (isPaused(this.#sql, currentTurn(this.#sql))) interruptTurn(this.#sql, now);
+        });
+        this.#kick();
         await workOff(this.#active, this.#background, this.#drainMs());
         this.#kick();
       }

@@ -8,10 +8,13 @@ import * as limits from "../../src/shared/limits.ts";
 import type { LoopPorts } from "../../src/shared/query/loop.ts";
 import { runLoop } from "../../src/shared/query/loop.ts";
 import type { LoopOutcome, TurnState } from "../../src/shared/query/steps.ts";
-import { createFileTools } from "../../src/shared/tools/file-tools.ts";
+import type { Tool } from "../../src/shared/query/tool.ts";
+import type { CallAnswer } from "../../src/shared/query/waits.ts";
+import { permissionOf } from "../../src/shared/tools/permission.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import type { AgentEnv } from "../env.ts";
 import { pendingCalls, readSeen } from "./calls.ts";
+import { createJoins } from "./joining.ts";
 import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
@@ -20,11 +23,13 @@ import type { PreviewFrame } from "./preview.ts";
 import { createPreview } from "./preview.ts";
 import type { Recording } from "./record-step.ts";
 import { closeSpan, recordSaved, recordStep } from "./record-step.ts";
+import { permissionRules, sessionTools } from "./session-tools.ts";
 import { promptOf } from "./system-prompt.ts";
 import { readTranscript } from "./transcript.ts";
 import { messageContent } from "./turn-ends.ts";
 import { turnRecall } from "./turn-recall.ts";
 import type { Turn } from "./turns.ts";
+import { waitAnswer } from "./waits.ts";
 
 export interface TurnPorts {
   sql: SqlStorage;
@@ -57,6 +62,10 @@ export async function runTurn(
     model: meta.model,
     preview,
     saved: memory ? { storeId: memory.storeId, receipts: saved } : undefined,
+    waits: {
+      approval: ports.settings.APPROVAL_TIMEOUT_MS,
+      client: ports.settings.CUSTOM_TOOL_TIMEOUT_MS,
+    },
     now: ports.now(),
   });
   let preview = createPreview();
@@ -75,7 +84,7 @@ export async function runTurn(
   const mounts = agentMounts(ports.env.FILES, meta, meta.environmentId, memory);
   const system = await promptOf(ports, meta, memory);
   const seen = readSeen(sql);
-  const tools = createFileTools({ mounts, seen });
+  const tools = sessionTools({ mounts, seen }, meta);
   const state: TurnState = {
     messages: readTranscript(sql),
     pending: pendingCalls(sql, turn.n),
@@ -91,8 +100,19 @@ export async function runTurn(
     { messages: state.messages, seen, question: textOf(turn) },
     signal,
   );
-  const hooks = recall ? { joining: recall.joining } : {};
-  const loop = runLoop(state, { ...loopPorts(ports.settings, meta, system, tools), hooks }, signal);
+  const joins = meta.midTurnMessages === "join" ? createJoins(sql, turn, signal) : undefined;
+  const hooks: LoopPorts["hooks"] = {
+    // What was recalled first: it belongs to the turn's own question.
+    joining: async (messages) => [
+      ...((await recall?.joining()) ?? []),
+      ...(joins?.take(messages) ?? []),
+    ],
+  };
+  const loop = runLoop(
+    state,
+    { ...loopPorts(ports.settings, meta, system, tools), ...answering(ports, turn), hooks },
+    signal,
+  );
   try {
     let step = await loop.next();
     while (!step.done) {
@@ -103,8 +123,11 @@ export async function runTurn(
         const notes = value.type === "call_finished" ? value.result.notes : [];
         const receipts = (await memory?.receiptsOf(notes)) ?? [];
         ports.commit(() => {
+          if (value.type === "joined" && joins?.admits(value.message) === false) return;
           recordStep(recording(receipts), value);
-          if (value.type === "joined") recall?.joined(value.message);
+          if (value.type !== "joined") return;
+          recall?.joined(value.message);
+          joins?.joined(value.message, ports.now());
         });
         if (value.type === "request_started") {
           preview = createPreview();
@@ -116,12 +139,25 @@ export async function runTurn(
       }
       step = await loop.next();
     }
-    recall?.end(step.value.reason === "wait");
+    recall?.end(step.value.reason === "wait" || step.value.reason === "requires_action");
     await tidy();
     return step.value;
   } finally {
     recall?.end(true);
   }
+}
+
+/** Looks up answers; a deadline that has passed is kept as what came of its call. */
+function answering({ sql, commit, now }: TurnPorts, turn: Turn): Pick<LoopPorts, "answers"> {
+  return {
+    answers(callId) {
+      let answer: CallAnswer | undefined;
+      commit(() => {
+        answer = waitAnswer(sql, turn.n, callId, now());
+      });
+      return answer;
+    },
+  };
 }
 
 /** What the user said, as one text. */
@@ -136,14 +172,17 @@ function loopPorts(
   settings: AgentSettings,
   meta: Meta,
   system: readonly string[],
-  tools: ReturnType<typeof createFileTools>,
+  tools: readonly Tool[],
 ): Omit<LoopPorts, "hooks"> {
+  const rules = permissionRules(meta);
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return {
+    permit: ({ name, input }) => permissionOf(byName.get(name), input, rules),
     ...loopSurroundings(settings, {
       iterations: limits.TURN_ITERATIONS,
       attempts: limits.MODEL_ATTEMPTS,
     }),
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    tools: byName,
     request: {
       purpose: "main",
       sessionId: meta.id,

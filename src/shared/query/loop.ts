@@ -7,12 +7,13 @@
 import type { ToolCallRun } from "./calls.ts";
 import { runCalls, startRead } from "./calls.ts";
 import { afterAnswer } from "./decide.ts";
-import type { Message } from "./messages.ts";
+import type { Message, ToolUseBlock } from "./messages.ts";
 import type { Model, ModelEvent, ModelRequest } from "./model.ts";
 import type { NextTry, RetryLimits } from "./retry.ts";
 import { nextTry } from "./retry.ts";
-import type { LoopOutcome, LoopStep, TurnState } from "./steps.ts";
+import type { CallState, LoopOutcome, LoopStep, TurnState } from "./steps.ts";
 import type { Tool } from "./tool.ts";
+import type { Answers, Permission } from "./waits.ts";
 
 export interface LoopPorts {
   model: Model;
@@ -20,6 +21,10 @@ export interface LoopPorts {
   /** All of a request but its messages: the same bytes for the whole session. */
   request: Omit<ModelRequest, "messages">;
   hooks: LoopHooks;
+  /** What is decided of a call before it runs; without it nobody decides and no call waits. */
+  permit?: (call: ToolUseBlock) => Permission;
+  /** Without it nobody can answer: a call that would have to wait is refused. */
+  answers?: Answers;
   /** Resolves after so many milliseconds, or at once when the signal aborts. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to 1, for the jitter of pauses. */
@@ -39,7 +44,7 @@ export interface LoopHooks {
   /** Step 9, after each answer; not awaited. */
   sampled?(messages: readonly Message[]): void;
   /** Step 11: messages that join the turn before its next model call. */
-  joining?(): Promise<Message[]>;
+  joining?(messages: readonly Message[]): Promise<Message[]>;
   /** Step 12, once, when the answer is final. */
   stopped?(messages: readonly Message[]): Promise<void>;
 }
@@ -61,19 +66,22 @@ export async function* runLoop(
   while (true) {
     if (pending.length > 0) {
       // Steps 8 (tools) and 10: a turn that is resumed in the middle of its tools starts here.
-      const results = yield* runCalls(pending, started, ports.tools, signal);
+      const results = yield* runCalls(pending, started, ports.tools, signal, ports.answers);
+      if (!results) return { reason: "requires_action" };
       messages.push(results);
       yield { type: "results", message: results };
       pending = [];
     }
     if (signal.aborted) return yield* interrupted("");
-    // Step 11: nothing but results and what joins makes the turn go on.
-    for (const message of (await ports.hooks.joining?.()) ?? []) {
-      messages.push(message);
-      yield { type: "joined", message };
-    }
+    // Before anything joins: what joins is to be answered.
     if (iteration >= ports.limits.iterations) {
       return { reason: "iterations", limit: ports.limits.iterations };
+    }
+    // Step 11: nothing but results and what joins makes the turn go on.
+    for (const message of (await ports.hooks.joining?.(messages)) ?? []) {
+      if (signal.aborted) return yield* interrupted("");
+      messages.push(message);
+      yield { type: "joined", message };
     }
 
     // Steps 1 to 7: boundary, budgets, trimming, micro-compaction, collapse, compaction, refusal.
@@ -115,13 +123,14 @@ export async function* runLoop(
     attempt = 0;
     iteration += 1;
     const decision = afterAnswer(heard, continuations, ports.limits.continuations);
+    const calls = decision.calls.map(permitted);
     if (decision.next !== "tools") reads.abort();
     if (decision.message) messages.push(decision.message);
     if (decision.next === "continue") messages.push(decision.continuation);
     yield {
       type: "answered",
       message: decision.message,
-      calls: decision.calls,
+      calls,
       usage: heard.usage,
       ...(decision.problem ? { problem: decision.problem } : {}),
       ...(decision.next === "continue" ? { continuation: decision.continuation } : {}),
@@ -131,7 +140,7 @@ export async function* runLoop(
     // Step 9.
     ports.hooks.sampled?.(messages);
 
-    if (decision.next === "tools") pending = decision.calls;
+    if (decision.next === "tools") pending = calls;
     if (decision.next === "continue") continuations += 1;
     if (decision.next === "end") {
       // Steps 12 and 13.
@@ -145,6 +154,14 @@ export async function* runLoop(
     const tool = ports.tools.get(event.call.name);
     if (tool?.kind !== "read") return;
     started.set(event.call.id, startRead(tool, event.call.input, AbortSignal.any([signal, stop])));
+  }
+
+  function permitted(state: CallState): CallState {
+    const permission = ports.permit?.(state.call);
+    if (permission === undefined) return state;
+    // What cannot be run needs nobody's decision.
+    const refused = state.malformed !== undefined && permission !== "client";
+    return { ...state, permission: refused ? "deny" : permission };
   }
 
   async function* interrupted(said: string): AsyncGenerator<LoopStep, LoopOutcome> {

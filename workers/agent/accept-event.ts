@@ -8,9 +8,15 @@ import { answerWait, stopWaits } from "./waits.ts";
 
 /**
  * Puts a client event into the log and does what it asks for. Within a transaction. Throws
- * `invalid_request` for an answer that nothing waits for; then nothing of its request is kept.
+ * `invalid_request`, naming its place in the request, for an answer that nothing waits for; then
+ * nothing of the request is kept.
  */
-export function acceptEvent(sql: SqlStorage, event: ClientEvent, now: number): StoredEvent {
+export function acceptEvent(
+  sql: SqlStorage,
+  event: ClientEvent,
+  now: number,
+  place = "events.0",
+): StoredEvent {
   const stored = appendEvent(sql, { ...event }, now);
   switch (event.type) {
     case "user.message":
@@ -23,7 +29,7 @@ export function acceptEvent(sql: SqlStorage, event: ClientEvent, now: number): S
       const { tool_use_id, result, deny_message } = event;
       const denial = { type: "deny" as const, message: deny_message ?? undefined };
       const answer: CallAnswer = result === "allow" ? { type: "allow" } : denial;
-      const turn = answerWait(sql, "tool_use_id", tool_use_id, "approval", answer, now);
+      const turn = answerWait(sql, `${place}.tool_use_id`, tool_use_id, "approval", answer, now);
       answered(sql, turn, now);
       break;
     }
@@ -34,7 +40,7 @@ export function acceptEvent(sql: SqlStorage, event: ClientEvent, now: number): S
         content: content.map(({ text }) => text).join("\n"),
         isError: is_error ?? false,
       };
-      const field = "custom_tool_use_id";
+      const field = `${place}.custom_tool_use_id`;
       const turn = answerWait(sql, field, custom_tool_use_id, "client", answer, now);
       answered(sql, turn, now);
       break;

@@ -92,7 +92,7 @@ export class Session extends DurableObject<AgentEnv> {
       if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
       let stored: StoredEvent[] = [];
       this.#commit(() => {
-        stored = events.map((event) => acceptEvent(this.#sql, event, Date.now()));
+        stored = events.map((event, n) => acceptEvent(this.#sql, event, Date.now(), `events.${n}`));
         keepReply(this.#sql, request, stored.map((event) => event.id).join(","), Date.now());
       });
       if (events.some((event) => event.type === "user.interrupt")) this.#active?.stop.abort();

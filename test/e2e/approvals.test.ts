@@ -215,6 +215,10 @@ test("an interrupt ends the turn that waits; its calls have results and the next
   const { open } = await untilPaused(client, ask);
   await send(ask.id, confirm(open[0] ?? ""));
   await paused(client, ask.id, 2);
+  // In one request: the interrupt has ended the wait, so the whole is refused, and it still waits.
+  await expect(
+    send(ask.id, { type: "user.interrupt" }, confirm(open[1] ?? "")),
+  ).rejects.toMatchObject({ status: 400, message: expect.stringMatching(/^400.*interrupt/) });
   await send(ask.id, { type: "user.interrupt" });
   const all = await ended(client, ask.id);
   expect(outline(all).slice(-5)).toEqual([

@@ -2,9 +2,9 @@ import type { CallAnswer } from "../../src/shared/query/waits.ts";
 import type { ClientEvent } from "./client-events.ts";
 import type { StoredEvent } from "./events.ts";
 import { appendEvent } from "./events.ts";
-import { answered } from "./pauses.ts";
-import { addTurn, changeTurn, currentTurn } from "./turns.ts";
-import { answerWait, stopWaits } from "./waits.ts";
+import { answered, interruptTurn } from "./pauses.ts";
+import { addTurn } from "./turns.ts";
+import { answerWait } from "./waits.ts";
 
 /**
  * Puts a client event into the log and does what it asks for. Within a transaction. Throws
@@ -47,13 +47,4 @@ export function acceptEvent(
     }
   }
   return stored;
-}
-
-/** The turn that runs, or stands still, is to end. Within a transaction. */
-export function interruptTurn(sql: SqlStorage, now: number): void {
-  const turn = currentTurn(sql);
-  if (turn?.status !== "running") return;
-  const at = turn.resumeAt === undefined ? {} : { resumeAt: now };
-  changeTurn(sql, turn.n, { interrupted: true, ...at });
-  stopWaits(sql, turn.n);
 }

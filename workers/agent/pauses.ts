@@ -4,8 +4,8 @@
 import { appendEvent } from "./events.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import type { Turn } from "./turns.ts";
-import { changeTurn, turnByNumber } from "./turns.ts";
-import { openWaits } from "./waits.ts";
+import { changeTurn, currentTurn, turnByNumber } from "./turns.ts";
+import { openWaits, stopWaits } from "./waits.ts";
 
 /** Whether a turn stands still until somebody answers. */
 export function isPaused(sql: SqlStorage, turn: Turn | undefined): boolean {
@@ -15,14 +15,28 @@ export function isPaused(sql: SqlStorage, turn: Turn | undefined): boolean {
 
 /**
  * The turn has nothing to do until somebody answers. Where the last answer came in just now it goes on
- * at once, and nobody is told that it stood still. Within a transaction.
+ * at once, and nobody is told that it stood still; where nobody can answer any more it ends. Within a
+ * transaction.
  */
 export function pauseTurn(sql: SqlStorage, turn: Turn, now: number): void {
-  if (!stayPaused(sql, turn, now)) return;
   const meta = readMeta(sql);
+  if (meta.archivedAt !== null) {
+    interruptTurn(sql, now);
+    return;
+  }
+  if (!stayPaused(sql, turn, now)) return;
   const activeMs = meta.activeMs + (turn.startedAt === undefined ? 0 : now - turn.startedAt);
   writeMeta(sql, { ...meta, activeMs });
   changeTurn(sql, turn.n, { startedAt: undefined });
+}
+
+/** The turn that runs, or stands still, is to end. Within a transaction. */
+export function interruptTurn(sql: SqlStorage, now: number): void {
+  const turn = currentTurn(sql);
+  if (turn?.status !== "running") return;
+  const at = turn.resumeAt === undefined ? {} : { resumeAt: now };
+  changeTurn(sql, turn.n, { interrupted: true, ...at });
+  stopWaits(sql, turn.n);
 }
 
 /** An answer of a turn is on disk: one that stood still goes on after the last. Within a transaction. */

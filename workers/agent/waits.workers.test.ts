@@ -12,7 +12,7 @@ import type { CallAnswer } from "../../src/shared/query/waits.ts";
 import type { AgentEnv } from "../env.ts";
 import type { ClientEvent } from "./client-events.ts";
 import type { NewMeta } from "./meta.ts";
-import { readMeta } from "./meta.ts";
+import { readMeta, writeMeta } from "./meta.ts";
 import { newMeta } from "./meta-fixture.ts";
 import { type SessionStub, sessionStub } from "./stubs.ts";
 
@@ -116,6 +116,21 @@ test("an interrupt that was kept before a crash ends the turn after it", async (
   await stub(id).retrieve();
   const results = await resultMessage(id);
   expect(results).toMatchObject([{ is_error: true }, { is_error: true }]);
+  await settle(
+    id,
+    (sql) => sql.exec("SELECT 1 FROM turns WHERE status = 'done'").toArray().length === 1,
+  );
+});
+
+test("a turn that comes to a wait in an archived session ends: nobody could answer", async () => {
+  const id = await waiting();
+  await inside(id, (sql) => {
+    sql.exec("UPDATE turns SET resume_at = NULL");
+    writeMeta(sql, { ...readMeta(sql), archivedAt: Date.now() });
+  });
+  await evictDurableObject(object(id));
+  await stub(id).retrieve();
+  expect(await resultMessage(id)).toMatchObject([{ is_error: true }, { is_error: true }]);
   await settle(
     id,
     (sql) => sql.exec("SELECT 1 FROM turns WHERE status = 'done'").toArray().length === 1,

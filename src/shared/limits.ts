@@ -214,3 +214,11 @@ export const COMPACTION_FAILURES = 3;
 export const SUMMARY_TOKENS = 8_000;
 /** Files that are attached anew behind a compaction. */
 export const COMPACTED_FILES = 5;
+/** Client-side tools of one session, their descriptions in characters, and all of them in bytes of JSON: they stand in every request. */
+export const CUSTOM_TOOLS = 64;
+export const CUSTOM_TOOL_DESCRIPTION_CHARACTERS = 10_000;
+export const CUSTOM_TOOLS_BYTES = 100_000;
+/** What a person says with a denial, in characters: a reason, not a document. */
+export const DENY_MESSAGE_CHARACTERS = 2_000;
+/** Text blocks of one client-side result. */
+export const CUSTOM_RESULT_BLOCKS = 100;

@@ -205,11 +205,11 @@ const REFUSALS: Refusal[] = [
     says: /^metadata\.project_root/,
   },
   {
-    name: "custom tools, which are not there yet",
+    name: "MCP servers, which are not there yet",
     path: SESSIONS,
-    body: create({ agent: { type: "agent_with_overrides", id: "default", tools: [{}] } }),
+    body: create({ agent: { type: "agent_with_overrides", id: "default", mcp_servers: [{}] } }),
     status: 400,
-    says: /^agent\.tools: .*not supported/,
+    says: /^agent\.mcp_servers: .*not supported/,
   },
   {
     name: "a limit of zero",

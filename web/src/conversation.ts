@@ -4,7 +4,7 @@ import { createMessageView, type MessageView } from "./message-view.ts";
 import type { Roots } from "./paths.ts";
 import { createPreviews } from "./previews.ts";
 import { savedLine } from "./saved-memory.ts";
-import { createToolCall, type ToolCallView } from "./tool-call.ts";
+import { createToolCall, type Decide, type ToolCallView } from "./tool-call.ts";
 
 type Places = {
   scroller: HTMLElement;
@@ -12,10 +12,11 @@ type Places = {
   waiting: HTMLElement;
   keepAtEnd: (change: () => void) => void;
   roots: Roots;
+  decide: Decide;
 };
 
 /** Reasons to stop that need no line of their own. */
-const QUIET_REASONS = ["", "end_turn"];
+const QUIET_REASONS = ["", "end_turn", "requires_action"];
 /** Events that are only mentioned, and read better in words. */
 const WORDS: Record<string, string> = {
   "user.interrupt": "Stop requested",
@@ -24,7 +25,7 @@ const WORDS: Record<string, string> = {
 };
 
 /** Draws stored events in their order, and previews until their message is stored. */
-export function createConversation({ scroller, flow, waiting, keepAtEnd, roots }: Places) {
+export function createConversation({ scroller, flow, waiting, keepAtEnd, roots, decide }: Places) {
   const toolCalls = new Map<string, ToolCallView>();
   const messages = new Map<string, MessageView>();
   const savedNotes = new Map<string, { node: HTMLElement; memories: SavedMemory[] }>();
@@ -56,11 +57,14 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd, roots }
         return;
       }
       case "tool-use": {
-        const view = createToolCall(event.id, event.name, event.input, roots);
+        const view = createToolCall(event, roots, decide);
         toolCalls.set(event.id, view);
         flow.append(view.node);
         return;
       }
+      case "tool-verdict":
+        toolCalls.get(event.toolUseId)?.setVerdict(event.allowed);
+        return;
       case "tool-result":
         toolCalls.get(event.toolUseId)?.setResult(event.text, event.failed);
         return;
@@ -92,6 +96,7 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd, roots }
         addNote([WORDS[event.type] ?? event.type, event.detail].filter(Boolean).join(": "));
         return;
       case "user-message":
+      case "joined":
       case "running":
       case "silent":
         return;

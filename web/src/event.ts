@@ -9,8 +9,12 @@ export type SavedMemory = { path: string; operation: string; memoryId: string };
 export type SessionEvent = { id: string; seq: number; turnId: string } & (
   | { kind: "user-message"; blocks: string[] }
   | { kind: "agent-message"; blocks: string[] }
-  | { kind: "tool-use"; name: string; input: Json }
+  /** `waitsFor` says who has to answer before it runs: the user, or another client; empty for nobody. */
+  | { kind: "tool-use"; name: string; input: Json; waitsFor: "" | "user" | "client" }
+  | { kind: "tool-verdict"; toolUseId: string; allowed: boolean }
   | { kind: "tool-result"; toolUseId: string; text: string; failed: boolean }
+  /** A message that waited is part of the running turn now. */
+  | { kind: "joined"; messageId: string }
   | { kind: "running" }
   | { kind: "rescheduled" }
   | { kind: "idle"; reason: string }
@@ -52,8 +56,18 @@ export function parseEvent(value: unknown, streamId = ""): SessionEvent {
     case "agent.message":
       return { ...base, kind: "agent-message", blocks: readBlocks(body.content) };
     case "agent.tool_use":
-    case "agent.custom_tool_use":
-      return { ...base, kind: "tool-use", name: asText(body.name), input: asObject(body.input) };
+    case "agent.custom_tool_use": {
+      const asks = body.evaluated_permission === "ask" ? "user" : "";
+      const waitsFor = type === "agent.custom_tool_use" ? "client" : asks;
+      const name = asText(body.name);
+      return { ...base, kind: "tool-use", name, input: asObject(body.input), waitsFor };
+    }
+    case "user.tool_confirmation": {
+      const toolUseId = asText(body.tool_use_id);
+      return { ...base, kind: "tool-verdict", toolUseId, allowed: body.result === "allow" };
+    }
+    case "turn.joined":
+      return { ...base, kind: "joined", messageId: asText(body.message_id) };
     case "agent.tool_result":
     case "user.custom_tool_result":
     case "user.tool_result": {

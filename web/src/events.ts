@@ -5,7 +5,10 @@ import { listItems } from "./pages.ts";
 
 type ClientEvent =
   | { type: "user.message"; content: { type: "text"; text: string }[] }
-  | { type: "user.interrupt" };
+  | { type: "user.interrupt" }
+  | { type: "user.tool_confirmation"; tool_use_id: string; result: Verdict };
+
+export type Verdict = "allow" | "deny";
 
 const PAGE_SIZE = 100;
 

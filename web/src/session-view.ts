@@ -34,6 +34,16 @@ export function openSession(around: Surroundings, sessionId: string) {
     waiting: need("waiting", HTMLElement),
     keepAtEnd: around.keepAtEnd,
     roots: around.roots,
+    async decide(id, verdict) {
+      const event = { type: "user.tool_confirmation" as const, tool_use_id: id, result: verdict };
+      try {
+        await sendEvent(api, sessionId, event, crypto.randomUUID());
+        return true;
+      } catch (error) {
+        around.report(`Cannot answer for the tool: ${explain(error)}`);
+        return false;
+      }
+    },
   });
   const outbox = createOutbox(conversation, (text, key) =>
     sendEvent(api, sessionId, { type: "user.message", content: [{ type: "text", text }] }, key),
@@ -48,7 +58,7 @@ export function openSession(around: Surroundings, sessionId: string) {
     composer.setRunning(running && live);
     if (!live) return;
     const waiting = order.waiting() > 0 ? `, ${order.waiting()} waiting` : "";
-    if (state === "blocked") status.set("idle", "Waiting for an action that this page cannot take");
+    if (state === "blocked") status.set("idle", "Waiting for an answer to a tool");
     else status.set(running ? "running" : "idle", (running ? "Running" : "Idle") + waiting);
   }
 
@@ -58,6 +68,7 @@ export function openSession(around: Surroundings, sessionId: string) {
       outbox.arrive(event.id, event.blocks.join("\n"));
       conversation.addUser(event.id, event.blocks, order.message(event.id));
     }
+    if (event.kind === "joined") order.turn(event.messageId);
     if (event.kind === "running") {
       if (order.state() !== "running") status.startAnswer();
       order.running();

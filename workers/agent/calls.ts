@@ -36,7 +36,7 @@ export const callState = z.object({
   result: result.optional(),
 });
 
-/** Adds a call of an answer; `eventId` is that of its `agent.tool_use` event. */
+/** Adds a call of an answer; `eventId` is that of the event which told of it, "" where none did. */
 export function addCall(sql: SqlStorage, turn: number, eventId: string, state: CallState): void {
   sql.exec(
     "INSERT INTO calls (turn, id, event_id, body, malformed) VALUES (?, ?, ?, ?, ?)",
@@ -55,10 +55,17 @@ export function pendingCalls(sql: SqlStorage, turn: number): CallState[] {
     malformed: string | null;
     plan: string | null;
     result: string | null;
-  }>("SELECT body, malformed, plan, result FROM calls WHERE turn = ? ORDER BY n", turn);
+    kind: string | null;
+  }>(
+    `SELECT body, malformed, plan, result,
+       (SELECT kind FROM waits WHERE waits.event_id = calls.event_id) AS kind
+     FROM calls WHERE turn = ? ORDER BY n`,
+    turn,
+  );
   return [...rows].map((row) => ({
     call: call.parse(JSON.parse(row.body)),
     ...(row.malformed === null ? {} : { malformed: row.malformed }),
+    ...(row.kind === null ? {} : { permission: row.kind === "client" ? "client" : "ask" }),
     ...(row.plan === null ? {} : { plan: row.plan }),
     ...(row.result === null ? {} : { result: result.parse(JSON.parse(row.result)) }),
   }));
@@ -70,7 +77,7 @@ export function planCall(sql: SqlStorage, turn: number, id: string, plan: string
   sql.exec("UPDATE calls SET plan = ? WHERE turn = ? AND id = ?", plan, turn, id);
 }
 
-/** Keeps what a call did; gives back the id of its `agent.tool_use` event. */
+/** Keeps what a call did; gives back the id of the event which told of the call. */
 export function finishCall(sql: SqlStorage, turn: number, id: string, done: ToolResult): string {
   const body = JSON.stringify(done);
   refuseLarge(body, "The result of a tool call");

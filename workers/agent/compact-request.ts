@@ -1,7 +1,6 @@
 // A compaction that somebody asked for: at once where nothing runs, else at the running turn's next
 // step. That it was asked for is on disk, so a crash does not forget it.
 
-import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import type { CompactionPorts } from "./compaction.ts";
 import { compactNow, sizeOf } from "./compaction.ts";
 import { changeContext, readContext } from "./context.ts";
@@ -10,6 +9,7 @@ import { turnMemory } from "./memory.ts";
 import { readMeta } from "./meta.ts";
 import { limitsOf } from "./model-ports.ts";
 import { sessionMounts } from "./session-mounts.ts";
+import { sessionTools } from "./session-tools.ts";
 import { promptOf } from "./system-prompt.ts";
 import type { TurnPorts } from "./turn-runner.ts";
 import { currentTurn, lastTurn } from "./turns.ts";
@@ -30,7 +30,8 @@ export async function compactIdle(
     if (!turn) return;
     const meta = readMeta(sql);
     const memory = turnMemory(ports.env, meta, meta.id, meta.memory);
-    const tools = createFileTools({ mounts: sessionMounts(ports, meta, memory), seen: new Map() });
+    const env = { mounts: sessionMounts(ports, meta, memory), seen: new Map() };
+    const tools = sessionTools(env, meta);
     const of = { meta, memory, system: await promptOf(ports, meta, memory), tools, turn };
     const tokens = await sizeOf(ports, of, limitsOf(ports.settings, meta.model).room, signal);
     await compactNow(ports, of, "manual", tokens, signal);

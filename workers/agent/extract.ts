@@ -36,6 +36,7 @@ import { loopSurroundings } from "./model-ports.ts";
 import type { Run } from "./runs.ts";
 import { beginRun, isUnfinished, recordRunStep, unfinishedRun } from "./runs.ts";
 import { sessionMounts } from "./session-mounts.ts";
+import { clientTools } from "./session-tools.ts";
 import { countMessages } from "./transcript.ts";
 import { addUsage } from "./usage.ts";
 
@@ -211,6 +212,7 @@ async function runSteps(
     files: memory.files,
     seen,
   });
+  for (const tool of clientTools(meta)) tools.set(tool.name, tool);
   const fork = runFork(
     prefix,
     { purpose: "extraction", sessionId: meta.id },

@@ -5,12 +5,12 @@ import type { AgentSettings } from "../../src/platform/variables.ts";
 import { messageTokens } from "../../src/shared/compaction/size.ts";
 import type { ForkPrefix } from "../../src/shared/fork/forked-agent.ts";
 import type { Message } from "../../src/shared/query/messages.ts";
-import { createFileTools } from "../../src/shared/tools/file-tools.ts";
 import type { AgentEnv } from "../env.ts";
 import type { TurnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { limitsOf } from "./model-ports.ts";
 import { sessionMounts } from "./session-mounts.ts";
+import { sessionTools } from "./session-tools.ts";
 import { promptOf } from "./system-prompt.ts";
 import type { Scope } from "./view.ts";
 import { readMessages } from "./view.ts";
@@ -34,7 +34,7 @@ export async function forkPrefix(
     model: meta.model,
     maxTokens: answer,
     system: await promptOf(ports, meta, memory),
-    tools: createFileTools({ mounts: sessionMounts(ports, meta, memory), seen: new Map() }),
+    tools: sessionTools({ mounts: sessionMounts(ports, meta, memory), seen: new Map() }, meta),
     messages: fitting(ports.sql, scope, compactAt),
   };
 }

@@ -1,7 +1,9 @@
 // What is known of a session beside its conversation.
 
 import * as z from "zod";
+import { keptTool } from "./custom-tools.ts";
 import { memorySchema } from "./memory.ts";
+import { midTurnMessages, permissionMode } from "./session-modes.ts";
 
 const schema = z.object({
   id: z.string(),
@@ -16,6 +18,12 @@ const schema = z.object({
   title: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   memory: memorySchema,
+  // Older sessions have none of these three.
+  permissionMode: permissionMode.default("accept_edits"),
+  /** Whether messages that come while a turn runs wait for their own, or join it. */
+  midTurnMessages: midTurnMessages.default("queue"),
+  /** Tools that the client runs, in the order in which the model is told of them. */
+  clientTools: z.array(keptTool).default([]),
   createdAt: z.number(),
   updatedAt: z.number(),
   archivedAt: z.number().nullable(),

@@ -1,12 +1,12 @@
 // From a step of the loop to rows and events. Each step is one transaction: either all of it is on
 // disk, or the step has not happened.
 
-import { newId } from "../../src/platform/ids.ts";
 import type { Receipt } from "../../src/platform/memdir-rpc.ts";
+import { APPROVAL_TIMEOUT_MS, CUSTOM_TOOL_TIMEOUT_MS } from "../../src/shared/limits.ts";
 import type { AssistantBlock } from "../../src/shared/query/messages.ts";
 import type { Usage } from "../../src/shared/query/model.ts";
 import { NO_USAGE } from "../../src/shared/query/model.ts";
-import type { AnsweredStep, LoopStep } from "../../src/shared/query/steps.ts";
+import type { AnsweredStep, CallState, LoopStep } from "../../src/shared/query/steps.ts";
 import { addCall, dropCalls, finishCall, noteSeen, planCall } from "./calls.ts";
 import type { EventDraft } from "./events.ts";
 import { appendEvent } from "./events.ts";
@@ -19,6 +19,8 @@ import { appendMessage } from "./transcript.ts";
 import type { Turn } from "./turns.ts";
 import { changeTurn, turnByNumber } from "./turns.ts";
 import { addUsage } from "./usage.ts";
+import type { WaitLimits } from "./waits.ts";
+import { addWait, settleWait } from "./waits.ts";
 
 export interface Recording {
   sql: SqlStorage;
@@ -29,6 +31,8 @@ export interface Recording {
   preview: Preview;
   /** Changes of memory that are on disk and come with this step. */
   saved?: { storeId: string; receipts: readonly Receipt[] } | undefined;
+  /** How long a call may wait for its answer; the service's own limits where it is left out. */
+  waits?: WaitLimits;
   now: number;
 }
 
@@ -60,13 +64,16 @@ export function recordStep(to: Recording, step: Exclude<LoopStep, { type: "previ
       const { content, isError, notes } = step.result;
       const toolUse = finishCall(sql, turn, step.callId, step.result);
       noteSeen(sql, notes);
-      event(to, {
-        type: "agent.tool_result",
-        tool_use_id: toolUse,
-        content: [{ type: "text", text: content }],
-        is_error: isError,
-      });
       if (step.whole) keepResult(sql, step.whole.path, step.whole.content, to.now);
+      const told = settleWait(sql, turn, step.callId) || toolUse === "";
+      if (!told) {
+        event(to, {
+          type: "agent.tool_result",
+          tool_use_id: toolUse,
+          content: [{ type: "text", text: content }],
+          is_error: isError,
+        });
+      }
       recordSaved(to);
       return;
     }
@@ -129,17 +136,7 @@ function recordAnswer(to: Recording, step: AnsweredStep): void {
     event(to, { type: "agent.thinking", ...(id === undefined ? {} : { id }) });
   }
   messageEvent(to, blocks);
-  for (const state of step.calls) {
-    const id = newId("sevt");
-    event(to, {
-      type: "agent.tool_use",
-      id,
-      name: state.call.name,
-      input: state.call.input,
-      evaluated_permission: "allow",
-    });
-    addCall(sql, turn, id, state);
-  }
+  for (const state of step.calls) announceCall(to, state);
   if (step.message) appendMessage(sql, turn, step.message);
   if (step.continuation) appendMessage(sql, turn, step.continuation);
   endSpan(to, step.usage, false);
@@ -153,6 +150,36 @@ function recordAnswer(to: Recording, step: AnsweredStep): void {
     continuations: before.continuations + (step.continuation ? 1 : 0),
     ...(step.outcome ? { outcome: step.outcome } : {}),
   });
+}
+
+/** Tells of a call, and keeps until when its answer is waited for, where it needs one. */
+function announceCall(to: Recording, state: CallState): void {
+  const { sql, turn } = to;
+  const { id: callId, name, input } = state.call;
+  const forClient = state.permission === "client";
+  // What cannot be read is answered here; nobody is asked to run it.
+  if (forClient && state.malformed !== undefined) {
+    addCall(sql, turn, "", state);
+    return;
+  }
+  const kind = forClient ? "client" : state.permission === "ask" ? "approval" : undefined;
+  const limits = to.waits ?? { approval: APPROVAL_TIMEOUT_MS, client: CUSTOM_TOOL_TIMEOUT_MS };
+  const until = kind && to.now + limits[kind];
+  const eventId = event(to, {
+    ...(forClient
+      ? { type: "agent.custom_tool_use", name, input }
+      : {
+          type: "agent.tool_use",
+          name,
+          input,
+          evaluated_permission: state.permission ?? "allow",
+        }),
+    ...(until === undefined ? {} : { expires_at: new Date(until).toISOString() }),
+  });
+  addCall(sql, turn, eventId, state);
+  if (kind && until !== undefined) {
+    addWait(sql, { eventId, turn, callId, kind, until }, to.now);
+  }
 }
 
 function messageEvent(to: Recording, blocks: readonly AssistantBlock[]): void {

@@ -10,36 +10,9 @@ import {
   TITLE_CHARACTERS,
 } from "../../src/shared/limits.ts";
 import { canonicalPath } from "../../src/shared/safety/path.ts";
-
-const textBlock = z.strictObject({
-  type: z.literal("text", "only text blocks are supported"),
-  text: z.string().refine((text) => text.trim() !== "", "is empty; send at least one character"),
-});
-
-const userMessage = z.strictObject({
-  type: z.literal("user.message"),
-  content: z.array(textBlock).min(1, "is empty; send at least one text block").max(100),
-});
-
-const userInterrupt = z.strictObject({
-  type: z.literal("user.interrupt"),
-  session_thread_id: z.null().optional(),
-});
-
-const TYPES = ["user.message", "user.interrupt"];
-const LATER = [
-  "user.tool_confirmation",
-  "user.custom_tool_result",
-  "user.tool_result",
-  "user.define_outcome",
-  "system.message",
-];
-
-const clientEvent = z.discriminatedUnion("type", [userMessage, userInterrupt], {
-  error: (issue) => eventTypeProblem(issue.input),
-});
-
-export type ClientEvent = z.infer<typeof clientEvent>;
+import { clientEvent, initialEvent } from "./client-events.ts";
+import { agentTools } from "./custom-tools.ts";
+import { modeMetadata } from "./session-modes.ts";
 
 export const sendBody = z.strictObject({
   events: z
@@ -56,7 +29,12 @@ const metadata = z
   .refine(
     (pairs) => Object.keys(pairs).length <= METADATA_PAIRS,
     `holds more than ${METADATA_PAIRS} pairs`,
-  );
+  )
+  .superRefine((pairs, context) => {
+    for (const { path, message } of modeMetadata.safeParse(pairs).error?.issues ?? []) {
+      context.addIssue({ code: "custom", path, message });
+    }
+  });
 
 /** Nothing of this kind exists yet: only its absence is taken. */
 const unsupported = (what: string) =>
@@ -76,7 +54,7 @@ const agentObject = z.discriminatedUnion("type", [
       .union([z.string().min(1).max(200), z.strictObject({ id: z.string().min(1).max(200) })])
       .optional(),
     system: z.string().max(100_000).nullable().optional(),
-    tools: unsupported("custom tools"),
+    tools: agentTools.nullable().optional(),
     mcp_servers: unsupported("MCP servers"),
     skills: unsupported("skills"),
   }),
@@ -96,7 +74,7 @@ export const createBody = z.strictObject({
     ),
   title: z.string().max(TITLE_CHARACTERS).nullable().optional(),
   metadata: metadata.optional(),
-  initial_events: z.array(clientEvent).max(EVENTS_PER_SEND).optional(),
+  initial_events: z.array(initialEvent).max(EVENTS_PER_SEND).optional(),
   resources: unsupported("resources"),
   vault_ids: unsupported("vaults"),
   budget: unsupported("budgets"),
@@ -113,13 +91,4 @@ export function projectRoot(body: CreateBody): { root: string } | { problem: str
   const path = canonicalPath(raw);
   if (path.status === "ok") return { root: path.path };
   return { problem: `metadata.project_root: ${path.message}` };
-}
-
-function eventTypeProblem(input: unknown): string {
-  const type: unknown =
-    typeof input === "object" && input && "type" in input ? input.type : undefined;
-  if (typeof type !== "string") return "type: is missing; an event needs a type";
-  if (LATER.includes(type))
-    return `type: "${type}" is not supported yet. There is: ${TYPES.join(", ")}`;
-  return `type: "${type.slice(0, 60)}" is not a client event. There is: ${TYPES.join(", ")}`;
 }

@@ -18,9 +18,11 @@ import { unwrap } from "../../src/platform/reply.ts";
 import { variablesOf } from "../../src/platform/variables.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import type { AgentEnv } from "../env.ts";
+import { customTools, toolsetPolicy } from "./custom-tools.ts";
 import type { NewMeta } from "./meta.ts";
 import type { CreateBody } from "./requests.ts";
 import { createBody, projectRoot } from "./requests.ts";
+import { modeMetadata, modeOf } from "./session-modes.ts";
 import { sessionStub } from "./stubs.ts";
 
 /** Create, list, get and delete sessions. */
@@ -119,16 +121,22 @@ function metaFields(env: AgentEnv, principal: Principal, body: CreateBody) {
       ? body.agent
       : undefined;
   const model = typeof overrides?.model === "object" ? overrides.model.id : overrides?.model;
+  const { MODEL, PERMISSION_MODE } = variablesOf(env);
+  const modes = modeMetadata.parse(body.metadata ?? {});
+  const tools = overrides?.tools ?? [];
   return {
     tenant: principal.tenant,
     user: principal.user,
     role: principal.role,
     environmentId: body.environment_id,
     projectRoot: place.root,
-    model: model ?? variablesOf(env).MODEL,
+    model: model ?? MODEL,
     system: overrides?.system ?? null,
     title: body.title ?? null,
     metadata: body.metadata ?? {},
+    permissionMode: modeOf(modes.permission_mode, toolsetPolicy(tools), PERMISSION_MODE),
+    midTurnMessages: modes.mid_turn_messages ?? ("queue" as const),
+    clientTools: customTools(tools),
     archivedAt: null,
     deleting: false,
     activeMs: 0,

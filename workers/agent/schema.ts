@@ -5,6 +5,7 @@ import { KEPT_TABLE } from "./kept-results.ts";
 import { NOTES_TABLE } from "./notes.ts";
 import { USAGE_TABLE } from "./usage.ts";
 import { VIEWS_TABLE } from "./view.ts";
+import { WAITS_TABLE } from "./waits.ts";
 
 const TABLES = [
   // One row, JSON: what was fixed at creation and what an update may change.
@@ -26,6 +27,7 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS calls (
     n INTEGER PRIMARY KEY AUTOINCREMENT, turn INTEGER NOT NULL, id TEXT NOT NULL, event_id TEXT NOT NULL,
     body TEXT NOT NULL, malformed TEXT, plan TEXT, result TEXT)`,
+  WAITS_TABLE,
   // What the model has read: the etag that it knows of each path.
   "CREATE TABLE IF NOT EXISTS seen (path TEXT PRIMARY KEY, etag TEXT NOT NULL)",
   // The system prompt, made once.

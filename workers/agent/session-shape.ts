@@ -3,12 +3,14 @@
 
 import type { SessionMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
+import { isPaused } from "./pauses.ts";
+import { policyOf } from "./session-modes.ts";
 import type { Turn } from "./turns.ts";
 import { usageSnapshot } from "./usage.ts";
 
 export type SessionStatus = "idle" | "running" | "rescheduling";
 
-/** The status that follows from the turn that is due. */
+/** The status that follows from the turn that is due, unless it waits for answers. */
 export function statusOf(turn: Turn | undefined, now: number): SessionStatus {
   if (!turn) return "idle";
   return turn.resumeAt !== undefined && turn.resumeAt > now ? "rescheduling" : "running";
@@ -27,7 +29,7 @@ export function sessionShape(
     id: meta.id,
     type: "session",
     title: meta.title,
-    status: statusOf(turn, now),
+    status: isPaused(sql, turn) ? "idle" : statusOf(turn, now),
     agent: agentShape(meta),
     environment_id: meta.environmentId,
     metadata: meta.metadata,
@@ -60,7 +62,7 @@ function memoryShape(memory: SessionMemory): Record<string, unknown> {
 }
 
 function agentShape(meta: Meta): Record<string, unknown> {
-  const policy = { type: "always_allow" };
+  const policy = { type: policyOf(meta.permissionMode) };
   return {
     id: "default",
     type: "agent",
@@ -75,6 +77,7 @@ function agentShape(meta: Meta): Record<string, unknown> {
         configs: [],
         default_config: { enabled: true, permission_policy: policy },
       },
+      ...meta.clientTools.map((tool) => ({ type: "custom", ...tool })),
     ],
     mcp_servers: [],
     skills: [],

@@ -19,6 +19,7 @@ import type { AgentEnv } from "../env.ts";
 import { acceptEvent } from "./accept-event.ts";
 import type { Background } from "./background.ts";
 import { createBackground } from "./background.ts";
+import type { ClientEvent } from "./client-events.ts";
 import {
   compactIdle,
   compactionDue,
@@ -38,7 +39,7 @@ import { nextAlarm } from "./next-alarm.ts";
 import type { SessionNotes } from "./notes.ts";
 import type { NotesPage } from "./notes-page.ts";
 import { notesPage, putNotes } from "./notes-page.ts";
-import type { ClientEvent } from "./requests.ts";
+import { interruptTurn, isPaused } from "./pauses.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import { stopWork, workOff } from "./session-end.ts";
 import { createSessionNotes } from "./session-notes.ts";
@@ -103,7 +104,7 @@ export class Session extends DurableObject<AgentEnv> {
       if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
       let stored: StoredEvent[] = [];
       this.#commit(() => {
-        stored = events.map((event) => acceptEvent(this.#sql, event, Date.now()));
+        stored = events.map((event, n) => acceptEvent(this.#sql, event, Date.now(), `events.${n}`));
         keepReply(this.#sql, request, stored.map((event) => event.id).join(","), Date.now());
       });
       if (events.some((event) => event.type === "user.interrupt")) this.#active?.stop.abort();
@@ -183,7 +184,12 @@ export class Session extends DurableObject<AgentEnv> {
       const meta = readMeta(this.#sql);
       if (meta.archivedAt === null) {
         const now = Date.now();
-        this.#commit(() => writeMeta(this.#sql, { ...meta, archivedAt: now, updatedAt: now }));
+        this.#commit(() => {
+          writeMeta(this.#sql, { ...meta, archivedAt: now, updatedAt: now });
+          // Nobody can answer any more.
+          if (isPaused(this.#sql, currentTurn(this.#sql))) interruptTurn(this.#sql, now);
+        });
+        this.#kick();
         await workOff(this.#active, this.#behind(), this.#drainMs());
         this.#kick();
       }

@@ -9,8 +9,8 @@ import {
 import { afterEach, expect, test } from "vitest";
 import { newId } from "../../src/platform/ids.ts";
 import type { AgentEnv } from "../env.ts";
+import type { ClientEvent } from "./client-events.ts";
 import { newMeta } from "./meta-fixture.ts";
-import type { ClientEvent } from "./requests.ts";
 import { type SessionStub, sessionStub } from "./stubs.ts";
 
 declare global {

@@ -6,6 +6,7 @@ import { appendEvent } from "./events.ts";
 import type { BackgroundRules } from "./extraction-state.ts";
 import { endTurnMark } from "./extraction-state.ts";
 import { readMeta, writeMeta } from "./meta.ts";
+import { pauseTurn } from "./pauses.ts";
 import { createPreview } from "./preview.ts";
 import { closeSpan } from "./record-step.ts";
 import { iterationsError, refusalError, unexpectedError } from "./session-errors.ts";
@@ -13,6 +14,7 @@ import { appendMessage } from "./transcript.ts";
 import type { Turn } from "./turns.ts";
 import { changeTurn, turnByNumber, waitingTurns } from "./turns.ts";
 import { usageSnapshot } from "./usage.ts";
+import { closeWaits } from "./waits.ts";
 
 /** The content of a user's message, as a turn's row holds it. */
 export const messageContent = z.array(z.object({ type: z.literal("text"), text: z.string() }));
@@ -41,7 +43,7 @@ export function startTurn(sql: SqlStorage, turn: Turn, now: number): void {
 }
 
 /**
- * Ends a turn, or pauses it where the outcome is `wait`; an undefined outcome is a defect of ours.
+ * Ends a turn, or pauses it where the outcome says so; an undefined outcome is a defect of ours.
  * The session is idle when nothing waits behind it. Within a transaction.
  */
 export function finishTurn(
@@ -68,7 +70,12 @@ export function finishTurn(
     appendEvent(sql, { type: "session.status_rescheduled", turn_id: turn.eventId }, now);
     return;
   }
+  if (outcome?.reason === "requires_action") {
+    pauseTurn(sql, turn, now);
+    return;
+  }
   closeSpan(to);
+  closeWaits(sql, n);
   if (!outcome) {
     closeCalls(sql, turn);
     tell(unexpectedError());
@@ -137,6 +144,7 @@ function stopReason(outcome: LoopOutcome | undefined): string {
     case "stopped":
     case "iterations":
     case "wait":
+    case "requires_action":
     case undefined:
       return "retries_exhausted";
   }

@@ -6,6 +6,7 @@ import { newMeta } from "./meta-fixture.ts";
 import { createSchema } from "./schema.ts";
 import { finishTurn } from "./turn-ends.ts";
 import { readMessages } from "./view.ts";
+import { addWait, openWaits } from "./waits.ts";
 
 declare global {
   namespace Cloudflare {
@@ -41,6 +42,8 @@ test("a defect in the middle of calls tells of done work what it did, and of the
         result,
       );
     }
+    const wait = { turn: 1, kind: "approval" as const, until: 9 };
+    addWait(sql, { ...wait, eventId: "sevt_2", callId: "open" }, 1);
     finishTurn(sql, 1, undefined, { everyTurns: 1, overBudget: false }, 2);
     const [said, answered] = readMessages(sql);
     expect(JSON.stringify(said?.content)).toBe(JSON.stringify(content));
@@ -55,5 +58,6 @@ test("a defect in the middle of calls tells of done work what it did, and of the
       { type: "tool_result", tool_use_id: "open", ...failed },
     ]);
     expect(sql.exec("SELECT * FROM calls").toArray()).toEqual([]);
+    expect(openWaits(sql, 1).eventIds).toEqual([]);
   });
 });

@@ -8,13 +8,16 @@ import type { LoopHooks, LoopPorts } from "../../src/shared/query/loop.ts";
 import { runLoop } from "../../src/shared/query/loop.ts";
 import type { Usage } from "../../src/shared/query/model.ts";
 import type { AnsweredStep, LoopOutcome, TurnState } from "../../src/shared/query/steps.ts";
-import { createFileTools } from "../../src/shared/tools/file-tools.ts";
+import type { Tool } from "../../src/shared/query/tool.ts";
+import type { CallAnswer } from "../../src/shared/query/waits.ts";
+import { permissionOf } from "../../src/shared/tools/permission.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import type { AgentEnv } from "../env.ts";
 import { pendingCalls, readSeen } from "./calls.ts";
 import { prepareContext } from "./compaction.ts";
 import type { Conversation } from "./compaction-model.ts";
 import { fixedTokens, noteAnswered, tailTokens } from "./context.ts";
+import { createJoins } from "./joining.ts";
 import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
@@ -25,11 +28,13 @@ import { createPreview } from "./preview.ts";
 import type { Recording } from "./record-step.ts";
 import { closeSpan, recordSaved, recordStep } from "./record-step.ts";
 import { sessionMounts } from "./session-mounts.ts";
+import { permissionRules, sessionTools } from "./session-tools.ts";
 import { promptOf } from "./system-prompt.ts";
 import { messageContent } from "./turn-ends.ts";
 import { turnRecall } from "./turn-recall.ts";
 import type { Turn } from "./turns.ts";
 import { readMessages } from "./view.ts";
+import { waitAnswer } from "./waits.ts";
 
 export interface TurnPorts {
   sql: SqlStorage;
@@ -63,6 +68,10 @@ export async function runTurn(
     model,
     preview,
     saved: memory ? { storeId: memory.storeId, receipts: saved } : undefined,
+    waits: {
+      approval: ports.settings.APPROVAL_TIMEOUT_MS,
+      client: ports.settings.CUSTOM_TOOL_TIMEOUT_MS,
+    },
     now: ports.now(),
   });
   let preview = createPreview();
@@ -82,7 +91,7 @@ export async function runTurn(
   const mounts = sessionMounts(ports, meta, memory);
   const system = await promptOf(ports, meta, memory);
   const seen = readSeen(sql);
-  const tools = createFileTools({ mounts, seen });
+  const tools = sessionTools({ mounts, seen }, meta);
   const state: TurnState = {
     messages: readMessages(sql),
     pending: pendingCalls(sql, turn.n),
@@ -105,6 +114,7 @@ export async function runTurn(
     tools,
     turn: { n: turn.n, eventId: turn.eventId },
   };
+  const joins = meta.midTurnMessages === "join" ? createJoins(sql, turn, signal) : undefined;
   const hooks: LoopHooks = {
     async prepare(tooLong) {
       const prepared = await prepareContext(ports, conversation, tooLong, signal);
@@ -112,10 +122,18 @@ export async function runTurn(
       if (prepared.status === "ready" && prepared.messages) replaceSeen(seen, readSeen(sql));
       return prepared;
     },
-    ...(recall ? { joining: recall.joining } : {}),
+    // What was recalled first: it belongs to the turn's own question.
+    joining: async (messages) => [
+      ...((await recall?.joining(messages)) ?? []),
+      ...(joins?.take(messages) ?? []),
+    ],
   };
   const fixed = fixedTokens(system, tools);
-  const loop = runLoop(state, { ...loopPorts(ports.settings, meta, system, tools), hooks }, signal);
+  const loop = runLoop(
+    state,
+    { ...loopPorts(ports.settings, meta, system, tools), ...answering(ports, turn), hooks },
+    signal,
+  );
   try {
     let step = await loop.next();
     while (!step.done) {
@@ -127,10 +145,13 @@ export async function runTurn(
         const receipts = (await memory?.receiptsOf(notes)) ?? [];
         if (value.type === "request_started") model = value.model;
         ports.commit(() => {
+          if (value.type === "joined" && joins?.admits(value.message) === false) return;
           const tail = value.type === "answered" ? tailTokens(sql, fixed) : 0;
           recordStep(recording(receipts), value);
           if (value.type === "answered") noteAnswered(sql, tail, keptUsage(value));
-          if (value.type === "joined") recall?.joined(value.message);
+          if (value.type !== "joined") return;
+          recall?.joined(value.message);
+          joins?.joined(value.message, ports.now());
         });
         if (value.type === "request_started") {
           preview = createPreview();
@@ -145,7 +166,7 @@ export async function runTurn(
       }
       step = await loop.next();
     }
-    recall?.end(step.value.reason === "wait");
+    recall?.end(step.value.reason === "wait" || step.value.reason === "requires_action");
     await tidy();
     return step.value;
   } finally {
@@ -163,6 +184,19 @@ function replaceSeen(seen: Map<string, string>, now: ReadonlyMap<string, string>
   for (const [path, etag] of now) seen.set(path, etag);
 }
 
+/** Looks up answers; a deadline that has passed is kept as what came of its call. */
+function answering({ sql, commit, now }: TurnPorts, turn: Turn): Pick<LoopPorts, "answers"> {
+  return {
+    answers(callId) {
+      let answer: CallAnswer | undefined;
+      commit(() => {
+        answer = waitAnswer(sql, turn.n, callId, now());
+      });
+      return answer;
+    },
+  };
+}
+
 /** What the user said, as one text. */
 function textOf(turn: Turn): string {
   return messageContent
@@ -175,14 +209,17 @@ function loopPorts(
   settings: AgentSettings,
   meta: Meta,
   system: readonly string[],
-  tools: ReturnType<typeof createFileTools>,
+  tools: readonly Tool[],
 ): Omit<LoopPorts, "hooks"> {
+  const rules = permissionRules(meta);
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return {
+    permit: ({ name, input }) => permissionOf(byName.get(name), input, rules),
     ...loopSurroundings(settings, meta.model, {
       iterations: limits.TURN_ITERATIONS,
       attempts: limits.MODEL_ATTEMPTS,
     }),
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    tools: byName,
     ...(settings.FALLBACK_MODEL === undefined ? {} : { fallback: settings.FALLBACK_MODEL }),
     request: {
       purpose: "main",

@@ -100,6 +100,12 @@ export function waitingTurns(sql: SqlStorage): number {
     .n;
 }
 
+/** The turns that wait, in their order. */
+export function turnsThatWait(sql: SqlStorage): Turn[] {
+  const rows = sql.exec<Row>("SELECT * FROM turns WHERE status = 'waiting' ORDER BY n");
+  return [...rows].map(turnOf);
+}
+
 function isField(text: string): text is keyof Change {
   return Object.hasOwn(COLUMNS, text);
 }
@@ -115,6 +121,7 @@ const outcome = z.discriminatedUnion("reason", [
   z.object({ reason: z.enum(["end_turn", "interrupted", "refusal", "stopped", "failed"]) }),
   z.object({ reason: z.literal("iterations"), limit: z.number() }),
   z.object({ reason: z.literal("wait"), ms: z.number() }),
+  z.object({ reason: z.literal("requires_action") }),
 ]);
 
 function turnOf(row: Row): Turn {

@@ -27,6 +27,7 @@ async function run(tool: Tool | undefined, input: unknown): Promise<ToolResult> 
   if (!tool) throw new Error("There is no such tool");
   const signal = new AbortController().signal;
   if (tool.kind === "read") return tool.run(input, signal);
+  if (tool.kind === "client") throw new Error("It is not run here");
   const planned = await tool.plan(input, signal);
   return planned.status === "refused" ? planned.result : tool.commit(planned.plan, false);
 }

@@ -20,7 +20,8 @@ async function all(
   const running = runCalls(states, started, byName, RESULT_LIMITS, signal);
   const steps: LoopStep[] = [];
   for (let next = await running.next(); ; next = await running.next()) {
-    if (next.done) return { steps, message: next.value };
+    if (next.done && next.value) return { steps, message: next.value };
+    if (next.done) throw new Error("It waits for somebody");
     steps.push(next.value);
   }
 }

@@ -1,4 +1,5 @@
-// Running the tool calls of one answer: readers side by side, writers alone and in order.
+// Running the tool calls of one answer: readers side by side, writers alone and in order, and last
+// those that somebody had to answer.
 
 import { keptFile } from "./kept-result.ts";
 import type { Message, ToolResultBlock } from "./messages.ts";
@@ -6,6 +7,8 @@ import type { ResultBudget, ResultLimits } from "./result-budget.ts";
 import { createResultBudget } from "./result-budget.ts";
 import type { CallState, LoopStep } from "./steps.ts";
 import type { ReadTool, Tool, ToolResult } from "./tool.ts";
+import type { Answers, CallAnswer } from "./waits.ts";
+import { answerResult } from "./waits.ts";
 
 /** A read that is under way or done. */
 export type ToolCallRun = Promise<ToolResult>;
@@ -34,7 +37,8 @@ async function runRead(tool: ReadTool, input: unknown, signal: AbortSignal): Pro
 /**
  * Runs what is left of these calls and returns the one message with all their results, in the order
  * of the calls. `started` holds the reads that began while the model still spoke. A result that is too
- * large, alone or together with the others, is cut before it is told.
+ * large, alone or together with the others, is cut before it is told. Gives back undefined where all
+ * is done but what somebody outside still has to answer.
  */
 export async function* runCalls(
   states: readonly CallState[],
@@ -42,10 +46,12 @@ export async function* runCalls(
   tools: ReadonlyMap<string, Tool>,
   limits: ResultLimits,
   signal: AbortSignal,
-): AsyncGenerator<LoopStep, Message> {
+  answers?: Answers,
+): AsyncGenerator<LoopStep, Message | undefined> {
   const results = new Map<string, ToolResult>();
   const running = new Map<string, Promise<[string, ToolResult]>>();
   const writers: CallState[] = [];
+  const waiting: CallState[] = [];
   const budget = createResultBudget(states.length, limits);
   for (const { result } of states) if (result) budget.count(result);
   const names = new Map(states.map(({ call }) => [call.id, call.name]));
@@ -57,6 +63,7 @@ export async function* runCalls(
     else if (state.malformed !== undefined)
       running.set(id, named(id, badInput(name, state.malformed)));
     else if (!tool) running.set(id, named(id, unknownTool(name, tools)));
+    else if (tool.kind === "client" || state.permission === "ask") waiting.push(state);
     else if (tool.kind === "write") writers.push(state);
     else running.set(id, named(id, started.get(id) ?? startRead(tool, input, signal)));
   }
@@ -74,6 +81,22 @@ export async function* runCalls(
     results.set(id, step.result);
     yield step;
   }
+  let undecided = false;
+  for (const state of waiting) {
+    const { id } = state.call;
+    const answer = answers?.(id);
+    // A change that is allowed keeps its place: it waits for those before it that may come to be.
+    const open = answer === undefined || (answer.type === "allow" && undecided && !signal.aborted);
+    if (open && answers && !signal.aborted) {
+      undecided ||= state.permission === "ask";
+      continue;
+    }
+    const whole = yield* runAnswered(state, answer, tools, signal);
+    const step = finished(id, whole, budget, names.get(id));
+    results.set(id, step.result);
+    yield step;
+  }
+  if (results.size < states.length) return undefined;
   return { role: "user", content: states.map((state) => resultBlock(state.call.id, results)) };
 }
 
@@ -93,6 +116,23 @@ function finished(
     result,
     ...(cut && path !== undefined ? { whole: { path, content: whole.content } } : {}),
   };
+}
+
+/** A call that waited, with its answer; without one it was interrupted, or nobody can answer here. */
+async function* runAnswered(
+  state: CallState,
+  answer: CallAnswer | undefined,
+  tools: ReadonlyMap<string, Tool>,
+  signal: AbortSignal,
+): AsyncGenerator<LoopStep, ToolResult> {
+  const { name } = state.call;
+  const asked = state.permission === "ask";
+  if (answer && answer.type !== "allow") {
+    return answerResult(name, state.permission ?? "client", answer);
+  }
+  if (answer && asked) return yield* runWriter(state, tools, signal);
+  if (!signal.aborted) return failed(`Refused: ${name} needs an answer that nobody can give here`);
+  return failed(asked ? INTERRUPTED : INTERRUPTED_CLIENT);
 }
 
 /** An interrupt stops a writer before its plan is on disk; behind that it is carried out and told. */
@@ -120,6 +160,8 @@ async function* runWriter(
 }
 
 const INTERRUPTED = "Interrupted by the user before it ran to its end; nothing was changed by it";
+const INTERRUPTED_CLIENT =
+  "Interrupted by the user before the client gave a result; what it did is not known";
 
 function resultBlock(id: string, results: ReadonlyMap<string, ToolResult>): ToolResultBlock {
   const result = results.get(id) ?? failed(INTERRUPTED);

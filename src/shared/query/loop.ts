@@ -7,13 +7,14 @@
 import type { ToolCallRun } from "./calls.ts";
 import { runCalls, startRead } from "./calls.ts";
 import { afterAnswer } from "./decide.ts";
-import { type Message, withoutThinking } from "./messages.ts";
+import { type Message, type ToolUseBlock, withoutThinking } from "./messages.ts";
 import type { Answer, Model, ModelEvent, ModelFailure, ModelRequest, Usage } from "./model.ts";
 import type { ResultLimits } from "./result-budget.ts";
 import type { NextTry, RetryLimits } from "./retry.ts";
 import { nextTry } from "./retry.ts";
-import type { LoopOutcome, LoopStep, TurnState } from "./steps.ts";
+import type { CallState, LoopOutcome, LoopStep, TurnState } from "./steps.ts";
 import type { Tool } from "./tool.ts";
+import type { Answers, Permission } from "./waits.ts";
 
 export interface LoopPorts {
   model: Model;
@@ -21,6 +22,10 @@ export interface LoopPorts {
   /** All of a request but its messages: the same bytes for the whole session. */
   request: Omit<ModelRequest, "messages">;
   hooks: LoopHooks;
+  /** What is decided of a call before it runs; without it nobody decides and no call waits. */
+  permit?: (call: ToolUseBlock) => Permission;
+  /** Without it nobody can answer: a call that would have to wait is refused. */
+  answers?: Answers;
   /** Resolves after so many milliseconds, or at once when the signal aborts. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to 1, for the jitter of pauses. */
@@ -78,19 +83,29 @@ export async function* runLoop(
   while (true) {
     if (pending.length > 0) {
       // Steps 8 (tools) and 10: a turn that is resumed in the middle of its tools starts here.
-      const results = yield* runCalls(pending, started, ports.tools, ports.limits.results, signal);
+      const results = yield* runCalls(
+        pending,
+        started,
+        ports.tools,
+        ports.limits.results,
+        signal,
+        ports.answers,
+      );
+      if (!results) return { reason: "requires_action" };
       messages.push(results);
       yield { type: "results", message: results };
       pending = [];
     }
     if (signal.aborted) return yield* interrupted("");
-    // Step 11: nothing but results and what joins makes the turn go on.
-    for (const message of (await ports.hooks.joining?.(messages)) ?? []) {
-      messages.push(message);
-      yield { type: "joined", message };
-    }
+    // Before anything joins: what joins is to be answered.
     if (iteration >= ports.limits.iterations) {
       return { reason: "iterations", limit: ports.limits.iterations };
+    }
+    // Step 11: nothing but results and what joins makes the turn go on.
+    for (const message of (await ports.hooks.joining?.(messages)) ?? []) {
+      if (signal.aborted) return yield* interrupted("");
+      messages.push(message);
+      yield { type: "joined", message };
     }
 
     // Steps 1 to 7: boundary, budgets, trimming, micro-compaction, collapse, compaction, refusal.
@@ -156,13 +171,14 @@ export async function* runLoop(
     shortened = false;
     iteration += 1;
     const decision = afterAnswer(ownThoughts(heard), continuations, ports.limits.continuations);
+    const calls = decision.calls.map(permitted);
     if (decision.next !== "tools") reads.abort();
     if (decision.message) messages.push(decision.message);
     if (decision.next === "continue") messages.push(decision.continuation);
     yield {
       type: "answered",
       message: decision.message,
-      calls: decision.calls,
+      calls,
       usage: heard.usage,
       ...(decision.problem ? { problem: decision.problem } : {}),
       ...(decision.next === "continue" ? { continuation: decision.continuation } : {}),
@@ -172,7 +188,7 @@ export async function* runLoop(
     // Step 9.
     ports.hooks.sampled?.(messages);
 
-    if (decision.next === "tools") pending = decision.calls;
+    if (decision.next === "tools") pending = calls;
     if (decision.next === "continue") continuations += 1;
     if (decision.next === "end") {
       // Steps 12 and 13.
@@ -204,6 +220,14 @@ export async function* runLoop(
     const tool = ports.tools.get(event.call.name);
     if (tool?.kind !== "read") return;
     started.set(event.call.id, startRead(tool, event.call.input, AbortSignal.any([signal, stop])));
+  }
+
+  function permitted(state: CallState): CallState {
+    const permission = ports.permit?.(state.call);
+    if (permission === undefined) return state;
+    // What cannot be run needs nobody's decision.
+    const refused = state.malformed !== undefined && permission !== "client";
+    return { ...state, permission: refused ? "deny" : permission };
   }
 
   async function* interrupted(said: string, usage?: Usage): AsyncGenerator<LoopStep, LoopOutcome> {

@@ -2,12 +2,15 @@ import type { Message, ToolUseBlock } from "./messages.ts";
 import type { ModelEvent, ModelFailure, Usage } from "./model.ts";
 import type { NextTry } from "./retry.ts";
 import type { ToolResult } from "./tool.ts";
+import type { Permission } from "./waits.ts";
 
 /** One tool call of the last answer and how far it has come. */
 export interface CallState {
   call: ToolUseBlock;
   /** Why the input could not be parsed; such a call is answered, never run. */
   malformed?: string;
+  /** Absent where nobody decides. `ask` and `client` wait for an answer, also after a restart. */
+  permission?: Permission;
   /** On disk: what a writing tool is about to do. */
   plan?: string;
   /** On disk: what it did. */
@@ -85,7 +88,10 @@ export interface AnsweredStep {
   outcome?: LoopOutcome;
 }
 
-/** Why a turn ended; `wait` is a pause: the turn is to be run again after so many milliseconds. */
+/**
+ * Why a turn ended. Two are pauses: after `wait` the turn is to be run again in so many milliseconds,
+ * after `requires_action` when the calls that wait have their answers.
+ */
 export type LoopOutcome =
   | { reason: "end_turn" }
   | { reason: "interrupted" }
@@ -93,7 +99,8 @@ export type LoopOutcome =
   | { reason: "stopped" }
   | { reason: "failed" }
   | { reason: "iterations"; limit: number }
-  | { reason: "wait"; ms: number };
+  | { reason: "wait"; ms: number }
+  | { reason: "requires_action" };
 
 /** The tokens of the request that a step ends, whether it was answered, failed or was broken off. */
 export function usageOf(step: LoopStep): Usage | undefined {

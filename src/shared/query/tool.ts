@@ -46,4 +46,9 @@ export type PlanResult =
   /** `plan` is text of the tool's own form (JSON), kept as it is. */
   | { status: "planned"; plan: string };
 
-export type Tool = ReadTool | WriteTool;
+/** Runs at the client's: the call is announced, the turn waits, and the client's answer is the result. */
+export interface ClientTool extends ToolSpec {
+  kind: "client";
+}
+
+export type Tool = ReadTool | WriteTool | ClientTool;

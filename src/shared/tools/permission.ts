@@ -1,0 +1,60 @@
+// What a session's mode says of a call. Decided on the canonical path, by the same rule as the
+// sandbox: what is spelled so that it only looks like memory is not memory.
+
+import type { Tool, WriteTool } from "../query/tool.ts";
+import type { Permission } from "../query/waits.ts";
+import { canonicalPath, isWithin, showPath } from "../safety/path.ts";
+import { refused } from "./plan.ts";
+import { failure } from "./result.ts";
+
+export const PERMISSION_MODES = ["accept_edits", "ask", "read_only"] as const;
+/** `ask` and `read_only` are about changes outside the agent's own memory; reading is always free. */
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+export interface PermissionRules {
+  mode: PermissionMode;
+  /** Canonical path of the agent's own memory; undefined where it has none. */
+  memory: string | undefined;
+}
+
+/** What is decided of a call of this tool before it runs; `deny` where there is no such tool. */
+export function permissionOf(
+  tool: Tool | undefined,
+  input: Record<string, unknown>,
+  rules: PermissionRules,
+): Permission {
+  if (!tool) return "deny";
+  if (tool.kind === "client") return "client";
+  if (tool.kind === "read" || rules.mode === "accept_edits") return "allow";
+  if (isOwnMemory(input.file_path, rules.memory)) return "allow";
+  return rules.mode === "ask" ? "ask" : "deny";
+}
+
+/** The same tools; a change that the mode denies is refused when it is planned. */
+export function permittedTools(tools: readonly Tool[], rules: PermissionRules): Tool[] {
+  return tools.map((tool) => (tool.kind === "write" ? guarded(tool, rules) : tool));
+}
+
+function guarded(tool: WriteTool, rules: PermissionRules): WriteTool {
+  return {
+    ...tool,
+    async plan(input, signal) {
+      const fields: Record<string, unknown> = { ...Object(input) };
+      if (permissionOf(tool, fields, rules) !== "deny") return tool.plan(input, signal);
+      const path = typeof fields.file_path === "string" ? ` ${showPath(fields.file_path)}` : "";
+      const memory = rules.memory === undefined ? "" : ` but its memory, ${rules.memory}`;
+      return refused(
+        failure(
+          `Refused: this session is read-only, so ${tool.name} did not change${path || " anything"}; nothing${memory} may be changed. Tell the user what you would change, and go on without it`,
+        ),
+      );
+    },
+  };
+}
+
+/** A file below the memory directory; a path that the sandbox would refuse is none. */
+function isOwnMemory(path: unknown, memory: string | undefined): boolean {
+  if (typeof path !== "string" || memory === undefined) return false;
+  const canonical = canonicalPath(path);
+  return canonical.status === "ok" && canonical.path !== memory && isWithin(memory, canonical.path);
+}

@@ -1,7 +1,6 @@
 // How large the conversation is for its model, and when something is to be done about it next.
 
 import * as z from "zod";
-import type { ContextSize } from "../../src/shared/compaction/size.ts";
 import { answeredSize, messageTokens, NO_SIZE } from "../../src/shared/compaction/size.ts";
 import type { Usage } from "../../src/shared/query/model.ts";
 import { textTokens } from "../../src/shared/query/tokens.ts";
@@ -71,13 +70,10 @@ export function tailTokens(sql: SqlStorage, fixed: number): number {
 
 /**
  * An answer was recorded whose request had so many tokens behind what was counted. Within its
- * transaction, behind its message.
+ * transaction, behind its message. `window` is the model's, in tokens.
  */
-export function noteAnswered(sql: SqlStorage, tail: number, usage: Usage): void {
-  const size: ContextSize = answeredSize(readContext(sql), tail, usage);
-  changeContext(sql, {
-    counted: size.counted,
-    ratio: size.ratio,
-    ...(size.counted === null ? {} : { upTo: lastMessage(sql) }),
-  });
+export function noteAnswered(sql: SqlStorage, tail: number, window: number, usage: Usage): void {
+  const size = answeredSize(readContext(sql), tail, window, usage);
+  if (!size) return;
+  changeContext(sql, { ...size, upTo: lastMessage(sql) });
 }

@@ -13,6 +13,7 @@ import type { ErrorCode } from "../../src/shared/errors.ts";
 import { MemdirError } from "../../src/shared/errors.ts";
 import type { Batch } from "../../src/shared/extraction/batch.ts";
 import { extractionPrompt } from "../../src/shared/extraction/prompt.ts";
+import { recalledIn } from "../../src/shared/extraction/repeats.ts";
 import { extractionTools } from "../../src/shared/extraction/sandbox.ts";
 import { forkSucceeded, newFork, runFork } from "../../src/shared/fork/forked-agent.ts";
 import * as limits from "../../src/shared/limits.ts";
@@ -211,6 +212,10 @@ async function runSteps(
     directory: memory.directory,
     files: memory.files,
     seen,
+    known: async () => ({
+      memories: unwrap(await lease.stub.scan(limits.SCAN_FILES)),
+      recalled: recalledIn(prefix.messages),
+    }),
   });
   for (const tool of clientTools(meta)) tools.set(tool.name, tool);
   const fork = runFork(

@@ -71,7 +71,7 @@ test("a joined message is looked at with the turn that it joined, and the cursor
     changeTurn(sql, turn.n, { status: "done", outcome: { reason: "end_turn" } });
     endTurnMark(sql, turn.n, { reason: "end_turn" }, RULES, 3);
     expect(dueBatch(sql, false)).toEqual({ first: 1, last: 1 });
-    expect(JSON.stringify(readMessages(sql, 1))).toContain("I like tea");
+    expect(JSON.stringify(readMessages(sql, { upToTurn: 1 }))).toContain("I like tea");
     expect(countMessages(sql, { first: 1, last: 1 })).toBe(1);
     expect(currentTurn(sql)).toBeUndefined();
 

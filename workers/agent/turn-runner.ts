@@ -129,6 +129,7 @@ export async function runTurn(
     ],
   };
   const fixed = fixedTokens(system, tools);
+  const { window } = limitsOf(ports.settings, meta.model);
   const loop = runLoop(
     state,
     { ...loopPorts(ports.settings, meta, system, tools), ...answering(ports, turn), hooks },
@@ -148,7 +149,7 @@ export async function runTurn(
           if (value.type === "joined" && joins?.admits(value.message) === false) return;
           const tail = value.type === "answered" ? tailTokens(sql, fixed) : 0;
           recordStep(recording(receipts), value);
-          if (value.type === "answered") noteAnswered(sql, tail, keptUsage(value));
+          if (value.type === "answered") noteAnswered(sql, tail, window, keptUsage(value));
           if (value.type !== "joined") return;
           recall?.joined(value.message);
           joins?.joined(value.message, ports.now());

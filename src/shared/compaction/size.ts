@@ -38,15 +38,18 @@ export function promptTokens({ counted, ratio }: ContextSize, tail: number): num
   return (counted ?? 0) + Math.ceil(tail * ratio);
 }
 
-/** The size behind an answer whose request had so many tokens by bytes behind what was counted. */
+/**
+ * The size behind an answer whose request had so many tokens by bytes behind what was counted. A
+ * server that counts nothing, or more than its `window` holds, is not believed: undefined.
+ */
 export function answeredSize(
   size: ContextSize,
   tail: number,
+  window: number,
   usage: { input: number; cacheRead: number; cacheCreation: number; output: number },
-): ContextSize {
+): ContextSize | undefined {
   const input = usage.input + usage.cacheRead + usage.cacheCreation;
-  // A server that counts nothing is not believed.
-  if (input === 0) return size;
+  if (input === 0 || input > window) return undefined;
   const grown = input - (size.counted ?? 0);
   const seen = Math.min(RATIO_MOST, Math.max(RATIO_LEAST, grown / Math.max(1, tail)));
   const ratio = tail < RATIO_TOKENS ? size.ratio : size.ratio + RATIO_WEIGHT * (seen - size.ratio);

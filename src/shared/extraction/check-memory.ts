@@ -5,20 +5,21 @@ import { parseEntry } from "../memdir/entry.ts";
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import { POINTER_CHARACTERS, parsePointer } from "../memdir/pointer.ts";
 import { MEMORY_TYPES } from "../memdir/types.ts";
-import { grantsRights } from "./rights.ts";
+import { grantsRights, readable } from "./rights.ts";
 
 /** A value that still is what the instructions show: "<short title>", "<user | feedback | …>". */
 const PLACEHOLDER = /^\s*["']?<[^<>]*>["']?\s*$/;
 
 /** Names that other parts read as instructions or keep for themselves, wherever they lie. */
-const RESERVED = /^(?:memory|claude(?:\.local)?|agents(?:\.local)?)\.md$/i;
+const RESERVED =
+  /^(?:memory|claude(?:\.local)?|agents(?:\.local)?|gemini|skill|copilot-instructions)\.md$/i;
 
 /**
  * Why a background run may not write this text at a path of the directory; undefined where it may.
  * The reason says what to change. `before` is the text that stands there now.
  */
 export function checkMemory(path: string, text: string, before = ""): string | undefined {
-  if (grantsRights(text)) {
+  if (addsRights(path, text, before)) {
     return "it hands out rights or switches off a check. A memory is information and cannot do that: save the fact without it, or nothing";
   }
   if (path === INDEX_FILE) return checkIndex(text, before);
@@ -36,14 +37,40 @@ export function checkMemory(path: string, text: string, before = ""): string | u
   return undefined;
 }
 
+/**
+ * Whether what is new in a text hands out rights, as it is written and as others will read it: its
+ * name and description decoded and side by side, which is what the index shows. What stood there
+ * before is nobody's doing now.
+ */
+function addsRights(path: string, text: string, before: string): boolean {
+  const forms = (whole: string) => {
+    const { name, description } = parseEntry(whole);
+    const pointers = whole.split("\n").flatMap((line) => parsePointer(line) ?? []);
+    return [
+      whole,
+      description ?? "",
+      `${name ?? ""} ${description ?? ""}`,
+      ...pointers.map(({ title, hook }) => `${title} ${hook}`),
+    ];
+  };
+  const file = path.replace(/\.md$/, "").replaceAll(/[-_/]+/g, " ");
+  if (grantsRights(file)) return true;
+  if (!forms(text).some(grantsRights)) return false;
+  if (!forms(before).some(grantsRights)) return true;
+  const known = new Set(before.split("\n").map((line) => line.trim()));
+  const added = text.split("\n").filter((line) => !known.has(line.trim()));
+  return forms(added.join("\n")).some(grantsRights);
+}
+
 function checkName(path: string): string | undefined {
   if (!path.endsWith(".md")) return "a memory is a Markdown file: choose a name that ends in .md";
-  const parts = path.split("/");
+  // As people and tools read it: a letter that only looks Latin is taken for what it looks like.
+  const parts = readable(path).split("/");
   const file = parts.at(-1) ?? "";
   if (parts.some((part) => part.startsWith("."))) {
     return "a name that begins with a dot is not for memories. Choose another one";
   }
-  if (RESERVED.test(file)) {
+  if (parts.some((part) => RESERVED.test(part))) {
     return `${file} is not the name of a memory. Name the file after its subject`;
   }
   if (/^(?:<.*>|readable_name|file|name|untitled)\.md$/i.test(file)) {
@@ -57,22 +84,33 @@ function checkName(path: string): string | undefined {
  * the agent's: it stays, and no prose is added to it, since every later prompt shows it.
  */
 function checkIndex(text: string, before: string): string | undefined {
-  const old = before.split("\n").map((line) => line.trim());
-  const now = text.split("\n").map((line) => line.trim());
-  const known = new Set(old);
-  const kept = new Set(now);
-  for (const line of now) {
-    if (line === "" || known.has(line)) continue;
-    if (parsePointer(line) === undefined) {
+  const old = linesOf(before);
+  const now = linesOf(text);
+  const known = new Set(old.map(({ line }) => line));
+  for (const { line, path } of now) {
+    if (known.has(line)) continue;
+    if (path === undefined) {
       return 'a line that is added to the index points to a memory: "- [Title](file.md) - hook". Put anything else into a memory';
     }
     if (line.length >= POINTER_CHARACTERS) {
       return `a line of the index has fewer than ${POINTER_CHARACTERS} characters, and one has ${line.length}. Shorten its hook`;
     }
   }
-  const lost = old.some(
-    (line) => line !== "" && !kept.has(line) && parsePointer(line) === undefined,
-  );
-  if (!lost) return undefined;
-  return "a line of the index that points to no memory is missing. Leave such lines as they are";
+  const prose = (lines: typeof old) =>
+    lines.filter(({ path }) => path === undefined).map(({ line }) => line);
+  if (prose(old).join("\n") !== prose(now).join("\n")) {
+    return "the lines of the index that point to no memory are not as they were. Leave them as they are and where they are";
+  }
+  const pointed = new Set(now.map(({ path }) => path));
+  const lost = old.find(({ path }) => !pointed.has(path));
+  if (lost === undefined) return undefined;
+  return `its line for ${lost.path} is missing. A background run takes no line away`;
+}
+
+/** The lines that say something, and the memory that each points to. */
+function linesOf(text: string): { line: string; path: string | undefined }[] {
+  return text.split("\n").flatMap((each) => {
+    const line = each.trim();
+    return line === "" ? [] : [{ line, path: parsePointer(line)?.path }];
+  });
 }

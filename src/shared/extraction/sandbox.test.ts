@@ -18,7 +18,16 @@ async function start() {
     { at: "/workspace/app", store: workspace, rights: "write", maxFileBytes: 1e6, label: "w" },
     { at: DIRECTORY, store: files, rights: "write", maxFileBytes: 250_000, label: "memory" },
   ] as const;
-  const tools = extractionTools({ mounts, directory: DIRECTORY, files, seen: new Map() });
+  const tools = extractionTools({
+    mounts,
+    directory: DIRECTORY,
+    files,
+    seen: new Map(),
+    known: async () => ({
+      memories: [{ path: "old.md", description: "the first" }],
+      recalled: ["Ann prefers tabs to spaces."],
+    }),
+  });
   const call = (name: string, input: Record<string, unknown>) => run(tools.get(name), input);
   return { workspace, files, tools, call };
 }
@@ -48,14 +57,15 @@ describe("the tools of an extraction fork", () => {
   });
 
   it("read what the parent reads and write memories", async () => {
+    const news = memory.replace("the first", "the second");
     const { call, files } = await start();
     expect((await call("Read", { file_path: "/workspace/app/src/a.ts" })).content).toContain(
       "const a",
     );
-    expect(
-      (await call("Write", { file_path: `${DIRECTORY}/new.md`, content: memory })).isError,
-    ).toBe(false);
-    expect(text((await files.get("new.md"))?.bytes)).toBe(memory);
+    expect((await call("Write", { file_path: `${DIRECTORY}/new.md`, content: news })).isError).toBe(
+      false,
+    );
+    expect(text((await files.get("new.md"))?.bytes)).toBe(news);
   });
 
   it.each([
@@ -122,5 +132,21 @@ describe("the tools of an extraction fork", () => {
     expect(await edit("Ann's list\n", "")).toMatchObject({ isError: true });
     expect(text((await files.get("MEMORY.md"))?.bytes)).toBe(kept);
     expect((await edit("the first\n", "the first\n- [B](b.md) - more\n")).isError).toBe(false);
+  });
+
+  it("EXT-05: save nothing a second time, neither what is there nor what was recalled", async () => {
+    const { call, files } = await start();
+    const write = (content: string) =>
+      call("Write", { file_path: `${DIRECTORY}/again.md`, content });
+    expect(await write(memory.replace("Ann likes tea.", "Something else."))).toMatchObject({
+      isError: true,
+      content: expect.stringMatching(/old.md says this already/),
+    });
+    const recalled = memory
+      .replace("the first", "tabs")
+      .replace("likes tea", "prefers  TABS to spaces");
+    expect((await write(recalled)).content).toMatch(/recalled in this conversation/);
+    expect(await files.get("again.md")).toBeUndefined();
+    expect((await write(memory.replace("the first", "the second"))).isError).toBe(false);
   });
 });

@@ -2,10 +2,10 @@ import { MemdirError } from "../errors.ts";
 import type { Mount } from "../files/mounts.ts";
 import { createMounts } from "../files/mounts.ts";
 import type { FileStore } from "../files/store.ts";
-import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import type { Tool } from "../query/tool.ts";
 import { createFileTools } from "../tools/file-tools.ts";
 import { checkMemory } from "./check-memory.ts";
+import { type Known, repeats } from "./repeats.ts";
 
 export interface ForkSandbox {
   /** The parent's places; all but the memory become read-only. */
@@ -13,6 +13,8 @@ export interface ForkSandbox {
   /** Where the memory is mounted, and its files with the fork's own name and lease. */
   directory: string;
   files: FileStore;
+  /** What is saved already, and what the conversation was shown of it. */
+  known(): Promise<Known>;
   /** What the fork knows of each file, by canonical path: first what its parent knew. */
   seen: Map<string, string>;
 }
@@ -22,9 +24,9 @@ export interface ForkSandbox {
  * its parent may read, writes memories and nothing else, and deletes nothing.
  */
 export function extractionTools(sandbox: ForkSandbox): Map<string, Tool> {
-  const { directory, files, seen } = sandbox;
+  const { directory, files, seen, known } = sandbox;
   const mounts = sandbox.mounts.map((mount): Mount => {
-    if (mount.at === directory) return { ...mount, store: checked(files) };
+    if (mount.at === directory) return { ...mount, store: checked(files, known) };
     return { ...mount, rights: "read" };
   });
   const tools = createFileTools({ mounts: createMounts(mounts), seen });
@@ -37,13 +39,16 @@ function refusing(tool: Tool): Tool {
   return { ...tool, kind: "read", run: async () => result };
 }
 
-function checked(files: FileStore): FileStore {
+function checked(files: FileStore, known: ForkSandbox["known"]): FileStore {
   return {
     ...files,
     async put(path, bytes, precondition) {
       // What is decided on is what the write is conditional on: a change in between refuses it.
-      const before = path === INDEX_FILE ? await files.get(path) : undefined;
-      const reason = checkMemory(path, text(bytes), before && text(before.bytes));
+      const before = await files.get(path);
+      const written = text(bytes);
+      const reason =
+        checkMemory(path, written, before && text(before.bytes)) ??
+        (before ? undefined : repeats(written, await known()));
       if (reason !== undefined) {
         throw new MemdirError("invalid_request", `Refused: ${path} was not saved: ${reason}`, path);
       }

@@ -30,9 +30,10 @@ describe("what the server refuses or cannot do", () => {
     [504, "server_error"],
     [408, "server_error"],
     [400, "rejected"],
-    [401, "rejected"],
-    [403, "rejected"],
-    [404, "rejected"],
+    [401, "denied"],
+    [402, "denied"],
+    [403, "denied"],
+    [404, "denied"],
     [413, "too_long"],
   ])("status %i is %s", async (status, kind) => {
     standIn.enqueue({ fault: { type: "status", status, message: `about ${SECRET}` } });

@@ -147,10 +147,10 @@ function failureOf(error: unknown): ModelFailure {
   if (tooLong || status === 413) {
     return failure("too_long", "The conversation is longer than the model's context window");
   }
-  if (status === 401 || status === 403) {
+  if (status === 401 || status === 402 || status === 403 || status === 404) {
     return failure(
-      "rejected",
-      `The model's server refused our credentials (${status}). Check ANTHROPIC_API_KEY`,
+      "denied",
+      `The model's server refused our credentials or does not know the model (${status}). Check ANTHROPIC_API_KEY and MODEL`,
     );
   }
   return failure("rejected", `The model's server refused the request (${status} ${type ?? ""})`);

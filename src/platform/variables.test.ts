@@ -39,3 +39,9 @@ test.each([
 ])("%s=%s is refused by name", (name, value) => {
   expect(() => variablesOf({ [name]: value })).toThrow(new RegExp(`^${name} is `));
 });
+
+test("a place that is refused names the rule and the path", () => {
+  expect(() => variablesOf({ MEMORY_PATH_OVERRIDE: "/x" })).toThrow(
+    /^MEMORY_PATH_OVERRIDE is not a place for memory \(near_root\): Cannot use path "\/x"/,
+  );
+});

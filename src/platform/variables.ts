@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { MemdirError } from "../shared/errors.ts";
 import * as limits from "../shared/limits.ts";
-import { memoryBase, memoryPath } from "../shared/settings/memory-path.ts";
+import { type MemoryPath, memoryBase, memoryPath } from "../shared/settings/memory-path.ts";
 
 /** A whole number from `least` to `most`: a time that never comes is a mistake, not a setting. */
 const within = (least: number, most: number) =>
@@ -18,6 +18,15 @@ const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** More than any window, budget or count that makes sense. */
 const MANY = 1_000_000_000;
+
+/** A path that these rules take; what they refuse is said with its rule, as a path is no secret. */
+const place = (rules: (path: string) => MemoryPath) =>
+  z.string().superRefine((path, context) => {
+    const result = rules(path);
+    if (result.status === "ok") return;
+    const message = `is not a place for memory (${result.rule}): ${result.message}`;
+    context.addIssue({ code: "custom", message });
+  });
 
 const name = z.string().trim().min(1, "is blank");
 
@@ -35,14 +44,8 @@ const variables = z.object({
   RECALL_MODEL: name.default("claude-sonnet-5-5"),
   /** Takes a turn over while the model itself is overloaded. */
   FALLBACK_MODEL: name.optional(),
-  REMOTE_MEMORY_DIR: z
-    .string()
-    .refine((path) => memoryBase(path).status === "ok", "is not a place for memory")
-    .optional(),
-  MEMORY_PATH_OVERRIDE: z
-    .string()
-    .refine((path) => memoryPath(path).status === "ok", "is not a place for memory")
-    .optional(),
+  REMOTE_MEMORY_DIR: place(memoryBase).optional(),
+  MEMORY_PATH_OVERRIDE: place(memoryPath).optional(),
   DISABLE_AUTO_MEMORY: word.optional(),
   SIMPLE: word.optional(),
   MODEL_IDLE_MS: within(1, 60 * MINUTE_MS).default(limits.MODEL_IDLE_MS),

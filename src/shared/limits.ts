@@ -184,7 +184,7 @@ export const RESEND_MOST_MS = 10 * 60 * 1000;
 /** Longest delay that a queue message is put off by, in seconds: the platform takes 12 hours. */
 export const QUEUE_DELAY_MOST_S = 15 * 60;
 /** Calls of a fork that its log keeps. */
-export const FORK_LOG_CALLS = 100;
+export const FORK_LOG_CALLS = 500;
 /** The report of a session's tokens is waited for at the end of a turn, in milliseconds. */
 export const USAGE_REPORT_MS = 500;
 /** Tokens of a conversation at which its notes are first written, and growth until each next update. */

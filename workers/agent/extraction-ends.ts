@@ -16,9 +16,10 @@ import { appendEvent } from "./events.ts";
 import { changeExtraction, dueBatch, readExtraction, settleUpTo } from "./extraction-state.ts";
 import { readMeta } from "./meta.ts";
 import { savedEvent } from "./record-step.ts";
+import type { RunLog } from "./run-log.ts";
+import { addSaved, readLog } from "./run-log.ts";
 import type { Run } from "./runs.ts";
 import {
-  addSaved,
   endRun,
   endUnfinished,
   isUnfinished,
@@ -45,10 +46,15 @@ export interface ForkEnd {
   failure?: FailureKind | undefined;
 }
 
+/** Refusals that one event tells. */
+const REFUSED_TOLD = 10;
 /** Runs of a batch that find no model before clients are told: more than a moment's hiccup. */
 const OUTAGES_TOLD = 3;
-/** Calls that failed so cost nothing and say nothing about what was asked. */
+/** Calls that failed so say nothing about what was asked. */
 const UNSERVED: ReadonlySet<FailureKind> = new Set([
+  "denied",
+  "cut",
+  "stalled",
   "overloaded",
   "rate_limited",
   "server_error",
@@ -82,13 +88,31 @@ export function finish(
     const saved = unfinishedRun(sql, "extraction")?.log.saved ?? [];
     endRun(sql, run.n, saved.length > 0 ? outcome.reason : "nothing_new", now);
     const turn_id = turnByNumber(sql, run.lastTurn).eventId;
+    const refused = refusedWrites(readLog(sql, run.n));
+    const told = refused.length > 0 ? { refused } : {};
     const event =
       saved.length > 0
         ? savedEvent("extraction", storeId, saved)
-        : { type: "memory.skipped", by: "extraction", reason: "nothing_new" };
-    appendEvent(sql, { ...event, turn_id }, now);
+        : {
+            type: "memory.skipped",
+            by: "extraction",
+            reason: refused.length > 0 ? "failed" : "nothing_new",
+          };
+    appendEvent(sql, { ...event, ...told, turn_id }, now);
     settleUpTo(sql, run.lastTurn, now);
   });
+}
+
+/** What a run wanted to save and was refused, and did not save otherwise: people are told why. */
+function refusedWrites({ calls }: RunLog): { path: string; error: string }[] {
+  const done = new Set(calls.flatMap(({ path, error }) => (error === undefined ? [path] : [])));
+  const refused = calls.flatMap(({ tool, path, error }) =>
+    (tool === "Write" || tool === "Edit") && path !== undefined && error !== undefined
+      ? [{ path, error }]
+      : [],
+  );
+  const left = refused.filter(({ path }) => !done.has(path));
+  return [...new Map(left.map((each) => [each.path, each])).values()].slice(0, REFUSED_TOLD);
 }
 
 /** A batch is given up: the cursor passes it, its run ends, and people are told, of what it saved too. */

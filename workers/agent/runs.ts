@@ -4,37 +4,13 @@
 import * as z from "zod";
 import type { Receipt } from "../../src/platform/memdir-rpc.ts";
 import type { ForkState } from "../../src/shared/fork/forked-agent.ts";
-import { FORK_LOG_CALLS } from "../../src/shared/limits.ts";
 import type { Message, ToolUseBlock } from "../../src/shared/query/messages.ts";
 import type { CallState, LoopStep } from "../../src/shared/query/steps.ts";
-import type { ToolResult } from "../../src/shared/query/tool.ts";
-import { cutCharacters } from "../../src/shared/text.ts";
 import { callState } from "./calls.ts";
 import { refuseLarge } from "./events.ts";
+import type { RunLog } from "./run-log.ts";
+import { addToLog, logOf, readLog } from "./run-log.ts";
 import { parseMessage } from "./transcript.ts";
-
-const receipt = z.object({
-  path: z.string(),
-  operation: z.enum(["created", "modified", "deleted"]),
-  memoryId: z.string(),
-  versionId: z.string(),
-  n: z.number(),
-});
-/** A log that cannot be read tells nothing, and spoils nothing else. */
-const logSchema = z
-  .object({
-    calls: z.array(
-      z.object({
-        tool: z.string(),
-        path: z.string().optional(),
-        /** Why it was refused or failed. */
-        error: z.string().optional(),
-      }),
-    ),
-    saved: z.array(receipt),
-  })
-  .catch({ calls: [], saved: [] });
-export type RunLog = z.infer<typeof logSchema>;
 
 export interface Run extends ForkState {
   n: number;
@@ -61,9 +37,6 @@ type Row = {
   started_at: number;
   ended_at: number | null;
 };
-
-/** A reason in the log, in characters. */
-const ERROR_CHARACTERS = 400;
 
 /** Begins a run with its first messages. */
 export function beginRun(
@@ -189,12 +162,6 @@ export function recordRunStep(
   }
 }
 
-/** Adds changes that no call of the fork made itself to its log. */
-export function addSaved(sql: SqlStorage, n: number, receipts: readonly Receipt[]): void {
-  const log = readLog(sql, n);
-  writeLog(sql, n, { ...log, saved: [...log.saved, ...receipts] });
-}
-
 /** Ends a run, in words that people read. */
 export function endRun(sql: SqlStorage, n: number, outcome: string, now: number): void {
   sql.exec(
@@ -252,43 +219,6 @@ function changeCall(
     pending.map((state) => (state.call.id === id ? { ...state, ...change } : state)),
   );
   return pending.find((state) => state.call.id === id)?.call;
-}
-
-function addToLog(
-  sql: SqlStorage,
-  n: number,
-  call: ToolUseBlock,
-  result: ToolResult,
-  receipts: readonly Receipt[],
-): void {
-  const log = readLog(sql, n);
-  const path = call.input.file_path ?? call.input.path;
-  const entry = {
-    tool: call.name.slice(0, 64),
-    ...(typeof path === "string" ? { path: cutCharacters(path, ERROR_CHARACTERS) } : {}),
-    ...(result.isError ? { error: cutCharacters(result.content, ERROR_CHARACTERS) } : {}),
-  };
-  writeLog(sql, n, {
-    calls: [...log.calls, entry].slice(0, FORK_LOG_CALLS),
-    saved: [...log.saved, ...receipts],
-  });
-}
-
-function readLog(sql: SqlStorage, n: number): RunLog {
-  const { log } = sql.exec<{ log: string }>("SELECT log FROM runs WHERE n = ?", n).one();
-  return logOf(log);
-}
-
-function logOf(text: string): RunLog {
-  try {
-    return logSchema.parse(JSON.parse(text));
-  } catch {
-    return { calls: [], saved: [] };
-  }
-}
-
-function writeLog(sql: SqlStorage, n: number, log: RunLog): void {
-  sql.exec("UPDATE runs SET log = ? WHERE n = ?", JSON.stringify(log), n);
 }
 
 function pendingOf(text: string): CallState[] {

@@ -77,6 +77,8 @@ export type FailureKind =
   | "unreachable"
   | "cut"
   | "stalled"
+  /** It does not serve us: credentials, or a model that is not there. */
+  | "denied"
   | "rejected"
   | "too_long"
   | "too_large"

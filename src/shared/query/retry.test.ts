@@ -71,7 +71,7 @@ const PASSING: FailureKind[] = [
   "cut",
   "stalled",
 ];
-const LASTING: FailureKind[] = ["rejected", "too_long", "too_large", "aborted"];
+const LASTING: FailureKind[] = ["denied", "rejected", "too_long", "too_large", "aborted"];
 
 test.each(PASSING)("%s is tried again until the attempts are used up", (kind) => {
   const actions = [0, 1, 2, 3, 4, 5].map((n) => nextTry(failure(kind), n, LIMITS, none).action);

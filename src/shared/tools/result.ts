@@ -28,10 +28,13 @@ export function failureOf(error: unknown, attempt: string): ToolResult {
   return failure(`${attempt} failed: the file storage did not answer. Try again later`);
 }
 
+/** Codes whose messages are written for clients, a store that is gone among them. */
+const REFUSALS: ReadonlySet<string> = new Set(["invalid_request", "forbidden", "not_found"]);
+
 /** A throw that says that nothing was done, in words for clients. */
 export function isRefusal(error: unknown): error is MemdirError {
   if (!(error instanceof MemdirError)) return false;
-  return error.code === "invalid_request" || error.code === "forbidden";
+  return REFUSALS.has(error.code);
 }
 
 /** The result with what its writer should do next, if there is something. */

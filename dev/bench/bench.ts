@@ -1,14 +1,18 @@
 // `npm run bench [-- name …]`: measures, and never judges. Figures of one run stand side by side;
 // between runs and machines they mean little.
 
+import { benchCompaction } from "./compaction.ts";
 import { benchRecall } from "./recall.ts";
 import { benchScan } from "./scan.ts";
 import { benchSessions } from "./sessions.ts";
+import { benchTurn } from "./turn.ts";
 
 const BENCHES: Record<string, () => Promise<void>> = {
+  compaction: benchCompaction,
   recall: benchRecall,
   scan: benchScan,
   sessions: benchSessions,
+  turn: benchTurn,
 };
 
 const asked = process.argv.slice(2);

@@ -1,5 +1,5 @@
-// What the recall bench needs of a service: one with counted R2 calls, a model that answers as it is
-// told, projects full of memories, and turns whose moments are known.
+// What a bench needs of a service: one whose calls to R2 and to other objects are counted, a model that
+// answers as it is told, projects full of memories, and turns whose moments are known.
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -8,8 +8,9 @@ import { createTestHarness } from "wrangler";
 import * as z from "zod";
 import { signToken } from "../sign-token.ts";
 import type { RecordedRequest } from "../stand-in-model/record.ts";
+import type { ScriptStep } from "../stand-in-model/script.ts";
 import { serveStandIn } from "../stand-in-model/serve.ts";
-import { createStandIn } from "../stand-in-model/stand-in.ts";
+import { createStandIn, type ModelCall } from "../stand-in-model/stand-in.ts";
 
 const OWNER = { org: "bench", user: "bench", role: "member", repos: [] } as const;
 /** Files in one call to the worker. */
@@ -27,7 +28,7 @@ export interface BenchService {
   model: { mainMs: number; recallMs: number; choose: number };
   /** The model's requests since the last call, oldest first. */
   requests(): RecordedRequest[];
-  /** R2 calls since the last call: "<object> <call> <kind of key>". */
+  /** Calls since the last call: "<object> <R2 call> <kind of key>", "<object> asks <object> <method>". */
   calls(): Promise<Record<string, number>>;
   /** Puts so many memories into a workspace's project, and sources that they name. */
   fill(workspace: string, memories: number, sources?: number): Promise<void>;
@@ -39,6 +40,8 @@ export interface BenchSession {
   id: string;
   /** One turn up to idle. */
   turn(text: string): Promise<Moments>;
+  /** How many events of this type its turns have shown. */
+  seen(type: string): number;
 }
 
 /** In milliseconds since the user's message was sent. */
@@ -50,11 +53,23 @@ export interface Moments {
   idle: number;
 }
 
-export async function startBenchService(variables: Record<string, string>): Promise<BenchService> {
+/** `reply` answers what it likes in place of the bench's own short answers. */
+export async function startBenchService(
+  variables: Record<string, string>,
+  reply: (call: ModelCall) => ScriptStep | undefined = () => undefined,
+): Promise<BenchService> {
   const model = { mainMs: 0, recallMs: 0, choose: 5 };
   const asked = new Map<string, number>();
+  const window = variables.CONTEXT_WINDOW_TOKENS;
   const standIn = createStandIn({
-    reply: ({ request, purpose }) => {
+    recordLimit: 10_000,
+    ...(window === undefined ? {} : { contextTokens: Number(window) }),
+    reply: (call) => {
+      const { request, purpose } = call;
+      const own = reply(call);
+      if (own) return own;
+      // The policy keeps notes.
+      if (purpose === "session-notes") return undefined;
       // In pieces: what is said at once reaches the client only with the end of the turn.
       if (purpose !== "recall") {
         return { text: "It is noted for later.", delayMs: model.mainMs, chunkDelayMs: 20 };
@@ -82,6 +97,7 @@ export async function startBenchService(variables: Record<string, string>): Prom
           ANTHROPIC_API_KEY: "stand-in",
           AUTH_SECRET: secret,
           EXTRACTION_EVERY_TURNS: "0",
+          NOTES_FIRST_TOKENS: "1000000000",
           ...variables,
         },
       },
@@ -137,8 +153,10 @@ export async function startBenchService(variables: Record<string, string>): Prom
         event_deltas: ["agent.message"],
       });
       const events = stream[Symbol.asyncIterator]();
+      const seen = new Map<string, number>();
       return {
         id,
+        seen: (type) => seen.get(type) ?? 0,
         async turn(text) {
           const from = performance.now();
           const sent = client.beta.sessions.events.send(id, {
@@ -146,6 +164,7 @@ export async function startBenchService(variables: Record<string, string>): Prom
           });
           let shown: number | undefined;
           for (let next = await events.next(); !next.done; next = await events.next()) {
+            seen.set(next.value.type, (seen.get(next.value.type) ?? 0) + 1);
             if (next.value.type === "event_delta") shown ??= performance.now() - from;
             if (next.value.type === "session.status_idle") break;
           }

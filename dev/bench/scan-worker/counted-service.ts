@@ -1,4 +1,4 @@
-// The service as it is, except that the R2 calls of its objects are counted, and that a bench can do
+// The service as it is, except that the calls of its objects to R2 and to each other are counted, and that a bench can do
 // what no endpoint does: put files at once, and mark the searches of a session as done.
 
 import { Account as RealAccount } from "../../../workers/agent/account.ts";
@@ -17,7 +17,12 @@ export class Memdir extends RealMemdir {
 
 export class Session extends RealSession {
   constructor(ctx: DurableObjectState, env: AgentEnv) {
-    super(ctx, { ...env, FILES: counted(env.FILES, "Session") });
+    super(ctx, {
+      ...env,
+      FILES: counted(env.FILES, "Session"),
+      MEMDIR: asked(env.MEMDIR, "Memdir"),
+      ACCOUNT: asked(env.ACCOUNT, "Account"),
+    });
   }
 
   /** Marks the searches of the first turns as done, as a crash behind them would leave it: none begins. */
@@ -60,6 +65,32 @@ async function putFiles(bucket: R2Bucket, files: [key: string, text: string][]):
   for (let n = 0; n < files.length; n += 6) {
     await Promise.all(files.slice(n, n + 6).map(([key, text]) => bucket.put(key, text)));
   }
+}
+
+/** The same objects, with a session's calls to them counted. */
+function asked(objects: DurableObjectNamespace, kind: string): DurableObjectNamespace {
+  return new Proxy(objects, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      if (name !== "get") return method.bind(target);
+      return (...args: unknown[]) => countedStub(Reflect.apply(method, target, args), kind);
+    },
+  });
+}
+
+function countedStub(stub: object, kind: string): object {
+  return new Proxy(stub, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return (...args: unknown[]) => {
+        const call = `Session asks ${kind} ${String(name)}`;
+        calls.set(call, (calls.get(call) ?? 0) + 1);
+        return Reflect.apply(method, target, args);
+      };
+    },
+  });
 }
 
 function counted(bucket: R2Bucket, who: string): R2Bucket {

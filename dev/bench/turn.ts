@@ -5,8 +5,9 @@ import { startBenchService } from "./recall-service.ts";
 import { runtimeCpu } from "./runtime-memory.ts";
 
 const ITERATIONS = 50;
+const RESCHEDULED = "session.status_rescheduled";
 const MEMORIES = 50;
-const SOURCES = 40;
+const SOURCES = 300;
 /** Of one invocation, on the paid plan. */
 const SUBREQUESTS = 10_000;
 /** Active CPU time of one invocation, by default. */
@@ -25,6 +26,7 @@ export async function benchTurn(): Promise<void> {
   // The first turn is answered at once.
   said = ITERATIONS - 1;
   await session.turn("hello there");
+  let pauses = 0;
   for (let round = 1; round <= 3; round += 1) {
     await service.calls();
     service.requests();
@@ -35,8 +37,10 @@ export async function benchTurn(): Promise<void> {
     const requests = service.requests();
     const own = Object.entries(calls).filter(([name]) => name.startsWith("Session "));
     const subrequests = own.reduce((sum, [, count]) => sum + count, 0) + requests.length;
+    const parts = 1 + session.seen(RESCHEDULED) - pauses;
+    pauses += parts - 1;
     console.log(
-      `turn ${round}: ${requests.filter(({ purpose }) => purpose === "main").length} model calls, ${subrequests} subrequests of ${SUBREQUESTS}, ${spent.toFixed(0)} ms of CPU in all processes of the runtime, of ${CPU_MS} for the object alone, ${idle.toFixed(0)} ms in all`,
+      `turn ${round}: ${requests.filter(({ purpose }) => purpose === "main").length} model calls, ${subrequests} subrequests in ${parts} invocations (${Math.ceil(subrequests / parts)} each, of ${SUBREQUESTS}), ${spent.toFixed(0)} ms of CPU in all processes of the runtime, of ${CPU_MS} for the object alone, ${idle.toFixed(0)} ms in all`,
     );
     const listed = own.toSorted(([, a], [, b]) => b - a).map(([name, n]) => `${name} ${n}`);
     console.log(`  ${[`model ${requests.length}`, ...listed].join(", ")}`);

@@ -222,3 +222,8 @@ export const CUSTOM_TOOLS_BYTES = 100_000;
 export const DENY_MESSAGE_CHARACTERS = 2_000;
 /** Text blocks of one client-side result. */
 export const CUSTOM_RESULT_BLOCKS = 100;
+/**
+ * Calls to the file storage after which a turn goes on in a new invocation. One may make 10,000 (paid
+ * plan, platform documentation), and one answer may ask for several searches of 500 files each.
+ */
+export const SUBREQUESTS_MOST = 4_000;

@@ -47,6 +47,8 @@ import type { EventPage, RecordPage, StreamRequest } from "./session-reads.ts";
 import { eventPage, extractionPage, openStream, recallPage } from "./session-reads.ts";
 import { sessionShape } from "./session-shape.ts";
 import { within } from "./sleep.ts";
+import type { Subrequests } from "./subrequests.ts";
+import { countedFiles } from "./subrequests.ts";
 import { finishTurn, startTurn } from "./turn-ends.ts";
 import { runTurn } from "./turn-runner.ts";
 import type { Turn } from "./turns.ts";
@@ -59,6 +61,7 @@ const EXTRACT_REPLY_MS = 2_000;
 export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;
   readonly #subscribers = new Set<Subscriber>();
+  readonly #subrequests: Subrequests = { used: 0 };
   #active: { turn: number; stop: AbortController; done: Promise<void> } | undefined;
   #deletion: Promise<void> | undefined;
   #gone = false;
@@ -108,6 +111,7 @@ export class Session extends DurableObject<AgentEnv> {
         keepReply(this.#sql, request, stored.map((event) => event.id).join(","), Date.now());
       });
       if (events.some((event) => event.type === "user.interrupt")) this.#active?.stop.abort();
+      if (!this.#active) this.#subrequests.used = 0;
       this.#kick();
       return stored.map((event) => event.json);
     });
@@ -208,6 +212,8 @@ export class Session extends DurableObject<AgentEnv> {
 
   override async alarm(): Promise<void> {
     this.#alarmAt = undefined;
+    // A turn that runs goes on in the invocation in which it began.
+    if (!this.#active) this.#subrequests.used = 0;
     if (!hasSchema(this.#sql)) return;
     if (readMeta(this.#sql).deleting) {
       // Deletion was begun by an instance that died.
@@ -344,7 +350,8 @@ export class Session extends DurableObject<AgentEnv> {
   #ports() {
     return {
       sql: this.#sql,
-      env: this.env,
+      env: { ...this.env, FILES: countedFiles(this.env.FILES, this.#subrequests) },
+      subrequests: this.#subrequests,
       settings: variablesOf(this.env),
       commit: (write: () => void) => this.#commit(write),
       preview: (frames: Parameters<Subscriber["preview"]>[0]) => {

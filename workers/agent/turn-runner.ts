@@ -29,6 +29,8 @@ import type { Recording } from "./record-step.ts";
 import { closeSpan, recordSaved, recordStep } from "./record-step.ts";
 import { sessionMounts } from "./session-mounts.ts";
 import { permissionRules, sessionTools } from "./session-tools.ts";
+import type { Subrequests } from "./subrequests.ts";
+import { pauseWhenCrowded } from "./subrequests.ts";
 import { promptOf } from "./system-prompt.ts";
 import { messageContent } from "./turn-ends.ts";
 import { turnRecall } from "./turn-recall.ts";
@@ -47,6 +49,8 @@ export interface TurnPorts {
   /** Whether the user's tokens of the day are used up. */
   overBudget(): Promise<boolean>;
   notes: SessionNotes;
+  /** What the invocation that the turn runs in has asked of the outside. */
+  subrequests: Subrequests;
 }
 
 /**
@@ -117,6 +121,8 @@ export async function runTurn(
   const joins = meta.midTurnMessages === "join" ? createJoins(sql, turn, signal) : undefined;
   const hooks: LoopHooks = {
     async prepare(tooLong) {
+      const paused = pauseWhenCrowded(ports.subrequests);
+      if (paused) return paused;
       const prepared = await prepareContext(ports, conversation, tooLong, signal);
       // What is not shown any more is not known any more.
       if (prepared.status === "ready" && prepared.messages) replaceSeen(seen, readSeen(sql));

@@ -82,6 +82,17 @@ test("what cannot be made to fit ends the turn before the model is asked", async
   expect(turn.requests).toEqual([]);
 });
 
+test("a turn that is to go on elsewhere pauses before the model is asked, and goes on", async () => {
+  const { hooks } = preparing(READY, { status: "paused", ms: 500 });
+  const turn = createTurn([{ calls: [call("w", "Write")] }, { text: "Done." }], { hooks });
+  await run(turn);
+  expect(turn.outcome).toEqual({ reason: "wait", ms: 500 });
+  expect(turn.requests).toHaveLength(1);
+  await run(turn);
+  expect(turn.outcome).toEqual({ reason: "end_turn" });
+  expect(turn.effects).toEqual(["w"]);
+});
+
 test("an interrupt while the conversation is made to fit ends the turn, and the next is valid", async () => {
   const started = Promise.withResolvers<void>();
   const hooks: LoopHooks = {

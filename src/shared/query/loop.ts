@@ -61,7 +61,10 @@ export interface LoopHooks {
 
 export type Prepared =
   /** `messages`: the history to go on with, where it changed. */
-  { status: "ready"; messages?: Message[] } | { status: "refused"; failure: ModelFailure };
+  | { status: "ready"; messages?: Message[] }
+  | { status: "refused"; failure: ModelFailure }
+  /** The turn is to go on later, in so many milliseconds: what it runs in has nothing left to give. */
+  | { status: "paused"; ms: number };
 
 /**
  * Runs one turn. Yields every step for its caller to record, returns why the turn ended. Aborting
@@ -118,6 +121,7 @@ export async function* runLoop(
       yield { type: "request_failed", failure: prepared.failure, attempt, next, outcome };
       return outcome;
     }
+    if (prepared?.status === "paused") return { reason: "wait", ms: prepared.ms };
     if (prepared?.messages) messages.splice(0, messages.length, ...prepared.messages);
 
     // Step 8: the model speaks; read-only tools start as soon as their input is complete.

@@ -33,13 +33,16 @@ import type { SessionMemory, TurnMemory } from "./memory.ts";
 import { healIndex, turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
-import { loopSurroundings } from "./model-ports.ts";
+import { limitsOf, loopSurroundings } from "./model-ports.ts";
 import type { Run } from "./runs.ts";
 import { beginRun, isUnfinished, recordRunStep, unfinishedRun } from "./runs.ts";
 import { sessionMounts } from "./session-mounts.ts";
 import { clientTools } from "./session-tools.ts";
 import { countMessages } from "./transcript.ts";
 import { addUsage } from "./usage.ts";
+
+/** A batch may take this part of a small window. */
+const BATCH_SHARE = 1 / 3;
 
 export interface ExtractPorts extends EndPorts {
   env: Pick<AgentEnv, "FILES" | "MEMDIR">;
@@ -60,7 +63,9 @@ export async function extract(
   const { memory } = meta;
   if (!memory.enabled) return { status: "none" };
   const stub = memdirStub(env, meta, memory.storeId);
-  const batch = batchDue(sql, final);
+  // It has to be shown word for word, with room for what stands before and behind it.
+  const { room } = limitsOf(ports.settings, meta.model);
+  const batch = batchDue(sql, final, Math.floor(room * BATCH_SHARE));
   if (!batch) return nothingDue(ports, stub);
   let lease: Lease | undefined;
   let ended: Ended;

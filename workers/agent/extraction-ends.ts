@@ -63,12 +63,12 @@ const UNSERVED: ReadonlySet<FailureKind> = new Set([
 
 /**
  * The oldest turns that are due. One that was begun stays as it is until it is settled, also where its
- * run failed: a turn that came later has no part in that.
+ * run failed: a turn that came later has no part in that. `tokens`: what a new one may hold.
  */
-export function batchDue(sql: SqlStorage, final: boolean): Batch | undefined {
+export function batchDue(sql: SqlStorage, final: boolean, tokens?: number): Batch | undefined {
   const begun = newestRange(sql, "extraction");
   const { cursor } = readExtraction(sql);
-  if (!begun || begun.last <= cursor) return dueBatch(sql, final);
+  if (!begun || begun.last <= cursor) return dueBatch(sql, final, tokens);
   return { first: Math.max(begun.first, cursor + 1), last: begun.last };
 }
 

@@ -7,6 +7,7 @@ import type { MarkedTurn, NextBatch } from "../../src/shared/extraction/batch.ts
 import { markOf, nextBatch } from "../../src/shared/extraction/batch.ts";
 import { RESEND_FIRST_MS, RESEND_MOST_MS } from "../../src/shared/limits.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
+import { BYTES_PER_TOKEN } from "../../src/shared/query/tokens.ts";
 
 const schema = z.object({
   /** Turns up to this number are settled. It only grows. */
@@ -108,9 +109,12 @@ export function noteSent(sql: SqlStorage, now: number): void {
   changeExtraction(sql, { sends: sends + 1, resendAt: now + pause });
 }
 
-/** What is to be looked at next, if something is due. `final`: no turn will follow. */
-export function dueBatch(sql: SqlStorage, final: boolean): NextBatch["batch"] {
-  return nextBatch(marksBehind(sql), { final }).batch;
+/**
+ * What is to be looked at next, if something is due, of at most so many tokens. `final`: no turn will
+ * follow.
+ */
+export function dueBatch(sql: SqlStorage, final: boolean, tokens?: number): NextBatch["batch"] {
+  return nextBatch(marksBehind(sql), { final, ...(tokens === undefined ? {} : { tokens }) }).batch;
 }
 
 /** Asks for all that has ended: no turn will follow. */
@@ -152,14 +156,18 @@ function dueTurns(sql: SqlStorage): number {
 /** The ended turns behind the cursor, in order. */
 function marksBehind(sql: SqlStorage): MarkedTurn[] {
   const { cursor } = readExtraction(sql);
-  const rows = sql.exec<{ turn: number; mark: string; messages: number }>(
-    `SELECT turn, mark, (SELECT count(*) FROM messages WHERE messages.turn = turn_marks.turn) AS messages
-     FROM turn_marks WHERE turn > ? AND mark IS NOT NULL ORDER BY turn`,
+  const rows = sql.exec<{ turn: number; mark: string; messages: number; bytes: number }>(
+    `SELECT turn_marks.turn AS turn, mark, count(messages.n) AS messages,
+       ifnull(sum(length(CAST(messages.body AS BLOB))), 0) AS bytes
+     FROM turn_marks LEFT JOIN messages ON messages.turn = turn_marks.turn
+     WHERE turn_marks.turn > ? AND mark IS NOT NULL
+     GROUP BY turn_marks.turn ORDER BY turn_marks.turn`,
     cursor,
   );
-  return [...rows].map(({ turn, mark, messages }) => ({
+  return [...rows].map(({ turn, mark, messages, bytes }) => ({
     n: turn,
     mark: mark === "due" || mark === "written" ? mark : "open",
     messages,
+    tokens: Math.ceil(bytes / BYTES_PER_TOKEN),
   }));
 }

@@ -13,7 +13,7 @@ import { sessionMounts } from "./session-mounts.ts";
 import { sessionTools } from "./session-tools.ts";
 import { promptOf } from "./system-prompt.ts";
 import type { Scope } from "./view.ts";
-import { readMessages } from "./view.ts";
+import { readMessages, readViewed, sentMessages } from "./view.ts";
 
 interface PrefixPorts {
   sql: SqlStorage;
@@ -39,10 +39,27 @@ export async function forkPrefix(
   };
 }
 
-/** Word for word from the first turn that is asked for; where that is too much, as it is shown now. */
+/**
+ * Word for word from the first turn that is asked for, behind what the parent was sent before it; where
+ * that is too much, behind a word that something is left out.
+ */
 function fitting(sql: SqlStorage, scope: Scope, most: number): Message[] {
   const messages = readMessages(sql, scope);
   if (scope.fromTurn === undefined || messageTokens(messages) <= most) return messages;
-  const { fromTurn: _, ...rest } = scope;
-  return readMessages(sql, rest);
+  const { fromTurn, ...rest } = scope;
+  const alone = sentMessages({
+    head: [LEFT_OUT],
+    placed: readViewed(sql, scope).placed.filter(({ turn }) => turn >= fromTurn),
+  });
+  return messageTokens(alone) <= most ? alone : readMessages(sql, rest);
 }
+
+const LEFT_OUT: Message = {
+  role: "user",
+  content: [
+    {
+      type: "text",
+      text: "<system-reminder>The beginning of this conversation is left out here.</system-reminder>",
+    },
+  ],
+};

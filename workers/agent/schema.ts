@@ -17,6 +17,7 @@ const TABLES = [
   // What the model sees.
   `CREATE TABLE IF NOT EXISTS messages (
     n INTEGER PRIMARY KEY AUTOINCREMENT, turn INTEGER NOT NULL, role TEXT NOT NULL, body TEXT NOT NULL)`,
+  "CREATE INDEX IF NOT EXISTS messages_by_turn ON messages (turn, n)",
   `CREATE TABLE IF NOT EXISTS turns (
     n INTEGER PRIMARY KEY AUTOINCREMENT, event_id TEXT NOT NULL, status TEXT NOT NULL,
     content TEXT NOT NULL, iteration INTEGER NOT NULL DEFAULT 0, attempt INTEGER NOT NULL DEFAULT 0,

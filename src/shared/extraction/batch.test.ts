@@ -24,6 +24,13 @@ describe("markOf", () => {
 });
 
 describe("nextBatch", () => {
+  it("holds no more tokens than can be shown, but one turn in any case", () => {
+    const large = turns(["due", "due", "due", "due"]).map((turn) => ({ ...turn, tokens: 400 }));
+    expect(nextBatch(large, { tokens: 1000 }).batch).toEqual({ first: 1, last: 2 });
+    expect(nextBatch(large, { tokens: 10 }).batch).toEqual({ first: 1, last: 1 });
+    expect(nextBatch(large).batch).toEqual({ first: 1, last: 4 });
+  });
+
   it("takes all due turns behind the cursor at once", () => {
     expect(nextBatch(turns(["due", "due", "due"], 5))).toEqual({
       settled: undefined,

@@ -14,8 +14,9 @@ export type TurnMark = "due" | "written" | "open";
 export interface MarkedTurn {
   n: number;
   mark: TurnMark;
-  /** Messages that it has in the transcript. */
+  /** Messages that it has in the transcript, and their tokens by bytes. */
   messages: number;
+  tokens?: number;
 }
 
 export interface Batch {
@@ -47,13 +48,17 @@ export function markOf(outcome: LoopOutcome | undefined, wrote: boolean): TurnMa
 
 /**
  * The oldest turns behind the cursor (`turns`, in order) that an extraction should look at, at most so
- * many messages, whole turns, at least one. A batch never spans a turn in which the main agent wrote:
+ * many messages and tokens, whole turns, at least one. A batch never spans a turn in which the main agent wrote:
  * skipping that one must not skip others. Open turns at the very end wait for a due one, unless
  * `final` says that none will come.
  */
 export function nextBatch(
   turns: readonly MarkedTurn[],
-  { final = false, messages: messagesMost = EXTRACTION_BATCH_MESSAGES } = {},
+  {
+    final = false,
+    messages: messagesMost = EXTRACTION_BATCH_MESSAGES,
+    tokens: tokensMost = Number.POSITIVE_INFINITY,
+  } = {},
 ): NextBatch {
   const start = turns.findIndex(({ mark }) => mark !== "written");
   const settled = (start < 0 ? turns : turns.slice(0, start)).at(-1)?.n;
@@ -63,8 +68,10 @@ export function nextBatch(
   let last = first.mark === "due" ? first.n : undefined;
   let end = first.n;
   let messages = first.messages;
+  let tokens = first.tokens ?? 0;
   for (const turn of rest) {
-    const over = messages + turn.messages > messagesMost;
+    tokens += turn.tokens ?? 0;
+    const over = messages + turn.messages > messagesMost || tokens > tokensMost;
     if (turn.mark === "written" || over) {
       return { settled, batch: { first: first.n, last: last ?? end } };
     }

@@ -17,6 +17,8 @@ import { modelOf } from "./model-ports.ts";
 import { sessionMounts } from "./session-mounts.ts";
 import { addUsage } from "./usage.ts";
 
+const NEXT_WORDS: Message = { role: "user", content: [{ type: "text", text: "…" }] };
+
 interface ModelPorts {
   sql: SqlStorage;
   settings: AgentSettings;
@@ -69,7 +71,9 @@ export async function countPrompt(
   messages: readonly Message[],
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  return modelOf(ports.settings).count?.(requestOf(of, messages, 1), signal);
+  // A prompt ends with the user's words; between two turns they are still to come.
+  const ended = messages.at(-1)?.role === "assistant" ? [...messages, NEXT_WORDS] : messages;
+  return modelOf(ports.settings).count?.(requestOf(of, ended, 1), signal);
 }
 
 /** The conversation's own bytes first, so that the prompt cache is read. */

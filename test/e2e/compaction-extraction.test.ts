@@ -10,7 +10,7 @@ const service = await serviceOfFile({
   NOTES_FIRST_TOKENS: "1000000000",
 });
 const client = await service.client();
-const TURNS = 30;
+const TURNS = 32;
 
 test("turns that were compacted away before anybody looked at them are extracted all the same", {
   timeout: 120_000,

@@ -21,13 +21,14 @@ export interface SessionNotesPorts extends NotesPorts {
  * this one left in the middle is ended.
  */
 export function createSessionNotes(ports: SessionNotesPorts): SessionNotes {
-  const { sql, settings } = ports;
+  const { sql } = ports;
   let running: { stop: AbortController; done: Promise<void> } | undefined;
   ports.commit(() => endUnfinished(sql, NOTES_PURPOSE, "interrupted", ports.now()));
 
   const look = (turn: NotesTurn) => {
     try {
       if (running || readMeta(sql).metadata.bare === "true") return;
+      const { settings } = ports;
       const thresholds = {
         firstTokens: settings.NOTES_FIRST_TOKENS,
         growthTokens: settings.NOTES_GROWTH_TOKENS,

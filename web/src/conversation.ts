@@ -81,7 +81,7 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd, roots, 
         return;
       }
       case "rescheduled":
-        addNote("Recovering after an error");
+        addNote("Goes on in a moment");
         return;
       case "deleted":
         addNote("This session was deleted");
@@ -91,6 +91,15 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd, roots, 
         return;
       case "memory-recalled":
         addNote(`Recalled ${event.paths.join(", ")}`, { "data-testid": "memory-recalled" });
+        return;
+      case "compacted":
+        addNote(
+          `Shortened for the model, from ${event.before} tokens to ${event.after}. All of it stays here`,
+          { "data-testid": "compacted" },
+        );
+        return;
+      case "notes-updated":
+        addNote("Noted for later in this session");
         return;
       case "other":
         addNote([WORDS[event.type] ?? event.type, event.detail].filter(Boolean).join(": "));

@@ -19,3 +19,13 @@ it("does not trouble people with what was not saved", () => {
   const skipped = { ...base, type: "memory.skipped", by: "extraction", reason: "nothing_new" };
   expect(parseEvent(skipped)).toEqual({ ...read, kind: "silent" });
 });
+
+it("tells of a conversation that was shortened, with its figures", () => {
+  const type = "agent.thread_context_compacted";
+  expect(parseEvent({ ...base, type, tokens_before: 900, tokens_after: 200 })).toEqual({
+    ...read,
+    kind: "compacted",
+    before: 900,
+    after: 200,
+  });
+});

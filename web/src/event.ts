@@ -22,6 +22,9 @@ export type SessionEvent = { id: string; seq: number; turnId: string } & (
   | { kind: "request-end"; usage: Usage }
   | { kind: "memory-saved"; storeId: string; memories: SavedMemory[] }
   | { kind: "memory-recalled"; paths: string[] }
+  /** Tokens of the conversation as the model sees it, before it was shortened and now. */
+  | { kind: "compacted"; before: number; after: number }
+  | { kind: "notes-updated" }
   | { kind: "deleted" }
   | { kind: "silent" }
   | { kind: "other"; type: string; detail: string }
@@ -99,6 +102,12 @@ export function parseEvent(value: unknown, streamId = ""): SessionEvent {
         ? { ...base, kind: "silent" }
         : { ...base, kind: "memory-recalled", paths };
     }
+    case "agent.thread_context_compacted": {
+      const [before, after] = [asNumber(body.tokens_before), asNumber(body.tokens_after)];
+      return { ...base, kind: "compacted", before, after };
+    }
+    case "session_memory.updated":
+      return { ...base, kind: "notes-updated" };
     case "agent.thinking": {
       const detail = readBlocks(body.content).join("\n").trim();
       return detail === "" ? { ...base, kind: "silent" } : { ...base, kind: "other", type, detail };

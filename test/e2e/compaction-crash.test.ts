@@ -1,29 +1,19 @@
 // The whole process group is killed while conversations are being compacted. After the restart each
 // turn ends by itself, each conversation is compacted once, and no request is refused.
 
-import Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
-import { createStandIn, type StandIn } from "../../dev/stand-in-model/stand-in.ts";
+import { expect, test } from "vitest";
 import { compactions, PAD } from "./context-fixture.ts";
-import { freePort, newState, removeState, type ServiceProcess, startProcess } from "./process.ts";
+import { processOfFile } from "./process-fixture.ts";
 import { answers, eventsUntil, say, stored, turn, until } from "./service.ts";
 
-let model: StandIn;
-let server: Served;
-let service: ServiceProcess;
-const state = newState();
-
-beforeAll(async () => {
-  model = createStandIn({ contextTokens: 12_000 });
-  server = await serveStandIn(model, { port: 0 });
-  service = await start(await freePort());
-});
-afterAll(async () => {
-  await service.kill();
-  await server.close();
-  removeState(state);
-});
+const { model, kill, start, connect } = processOfFile(
+  {
+    CONTEXT_WINDOW_TOKENS: "12000",
+    EXTRACTION_EVERY_TURNS: "0",
+    NOTES_FIRST_TOKENS: "1000000000",
+  },
+  { contextTokens: 12_000 },
+);
 
 /** What the compaction has come to when it is killed: its first words, its middle, its end. */
 const MOMENTS = [0, 300, 700, 1100];
@@ -66,8 +56,8 @@ test("a kill in the middle of a compaction loses nothing and compacts once", {
     return new Set(summaries.map(({ session }) => session)).size === sessions.length;
   });
   await new Promise((resolve) => setTimeout(resolve, 600));
-  await service.kill();
-  service = await start(await freePort());
+  await kill();
+  await start();
   const again = connect();
   for (const id of sessions) {
     const events = await eventsUntil(again, id, "the end of its turn", (seen) =>
@@ -84,17 +74,3 @@ test("a kill in the middle of a compaction loses nothing and compacts once", {
     [],
   );
 });
-
-function start(port: number): Promise<ServiceProcess> {
-  return startProcess(state, port, {
-    ANTHROPIC_BASE_URL: server.url,
-    ANTHROPIC_API_KEY: "stand-in",
-    CONTEXT_WINDOW_TOKENS: "12000",
-    EXTRACTION_EVERY_TURNS: "0",
-    NOTES_FIRST_TOKENS: "1000000000",
-  });
-}
-
-function connect(): Anthropic {
-  return new Anthropic({ apiKey: service.token(), baseURL: service.url, maxRetries: 3 });
-}

@@ -1,30 +1,13 @@
 // The whole process group is killed while many sessions are each at another moment of their turn.
 // Every turn ends by itself after the restart; nothing acknowledged is lost, nothing is done twice.
 
-import Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
-import { createStandIn, type ModelCall, type StandIn } from "../../dev/stand-in-model/stand-in.ts";
-import { freePort, newState, removeState, type ServiceProcess, startProcess } from "./process.ts";
+import type Anthropic from "@anthropic-ai/sdk";
+import { expect, test } from "vitest";
+import type { ModelCall } from "../../dev/stand-in-model/stand-in.ts";
+import { processOfFile } from "./process-fixture.ts";
 import { answers, idOf, type SessionEvent, say, stored, typesOf, until } from "./service.ts";
 
-let model: StandIn;
-let server: Served;
-let service: ServiceProcess;
-let port: number;
-const state = newState();
-
-beforeAll(async () => {
-  model = createStandIn({ reply: answerOf });
-  server = await serveStandIn(model, { port: 0 });
-  port = await freePort();
-  service = await start();
-});
-afterAll(async () => {
-  await service.kill();
-  await server.close();
-  removeState(state);
-});
+const { model, running, kill, start, connect } = processOfFile({}, { reply: answerOf });
 
 /** The moment of one session at which all of them are killed; the others are a little behind. */
 const MOMENTS = [
@@ -62,9 +45,9 @@ for (const [n, moment] of MOMENTS.entries()) {
     const atKill = runs.map(
       (run) => model.requests.filter((r) => r.session === run.session).length,
     );
-    await service.kill();
+    await kill();
     await Promise.all(begin);
-    service = await start();
+    await start();
 
     // No client has asked for a session yet: what was acknowledged goes on by itself.
     const owed = runs.filter((run, k) => run.sent !== undefined && (atKill[k] ?? 0) < 2);
@@ -153,17 +136,6 @@ function wantsFinal(request: unknown): boolean {
   return JSON.stringify(messages ?? "").includes('"tool_result"');
 }
 
-function start(): Promise<ServiceProcess> {
-  return startProcess(state, port, {
-    ANTHROPIC_BASE_URL: server.url,
-    ANTHROPIC_API_KEY: "stand-in",
-  });
-}
-
-function connect(): Anthropic {
-  return new Anthropic({ apiKey: service.token(), baseURL: service.url, maxRetries: 0 });
-}
-
 async function see(stream: AsyncIterable<SessionEvent>, type: string, nth: number) {
   let seen = 0;
   for await (const event of stream) {
@@ -177,9 +149,9 @@ function count(events: readonly SessionEvent[], type: string): number {
 }
 
 function file(workspace: string, name: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(`${service.url}/v1/workspaces/${workspace}/files/${name}`, {
+  return fetch(`${running().url}/v1/workspaces/${workspace}/files/${name}`, {
     ...init,
-    headers: { authorization: `Bearer ${service.token()}` },
+    headers: { authorization: `Bearer ${running().token()}` },
   });
 }
 

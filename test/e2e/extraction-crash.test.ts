@@ -2,32 +2,18 @@
 // at by itself after the restart: each fact is in memory once, each turn has one outcome.
 
 import Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
-import { createStandIn, type ModelCall, type StandIn } from "../../dev/stand-in-model/stand-in.ts";
-import { freePort, newState, removeState, type ServiceProcess, startProcess } from "./process.ts";
+import { expect, test } from "vitest";
+import type { ModelCall } from "../../dev/stand-in-model/stand-in.ts";
+import { processOfFile } from "./process-fixture.ts";
 import { type SessionEvent, stored, turn, until } from "./service.ts";
-
-let model: StandIn;
-let server: Served;
-let service: ServiceProcess;
-let port: number;
-const state = newState();
 
 /** Answers that are held back: session and which of its fork's answers, and a pause to know it by. */
 const held = new Map<string, number>();
 
-beforeAll(async () => {
-  model = createStandIn({ reply: answerOf, sleep: sleepWhileHeld, recordLimit: 10_000 });
-  server = await serveStandIn(model, { port: 0 });
-  port = await freePort();
-  service = await start();
-});
-afterAll(async () => {
-  await service.kill();
-  await server.close();
-  removeState(state);
-});
+const { model, kill, start, connect } = processOfFile(
+  {},
+  { reply: answerOf, sleep: sleepWhileHeld, recordLimit: 10_000 },
+);
 
 /** How often all is killed; each time the process has to start again. */
 const KILLS = 2;
@@ -119,10 +105,10 @@ async function killedRound(round: number): Promise<Planted[]> {
   const half = WRITES / 2 - round;
   await come("one is half way", async () => (await filesOf(middle)).size >= half);
   release(early, 0);
-  await service.kill();
+  await kill();
   await deletion;
   held.clear();
-  service = await start();
+  await start();
   return [later, ...begun].map((one) => (one === deleted ? { ...one, gone: true } : one));
 }
 
@@ -271,15 +257,4 @@ async function isGone(client: Anthropic, { session }: Planted): Promise<boolean>
     () => false,
     (error: unknown) => error instanceof Anthropic.APIError && error.status === 404,
   );
-}
-
-function start(): Promise<ServiceProcess> {
-  return startProcess(state, port, {
-    ANTHROPIC_BASE_URL: server.url,
-    ANTHROPIC_API_KEY: "stand-in",
-  });
-}
-
-function connect(): Anthropic {
-  return new Anthropic({ apiKey: service.token(), baseURL: service.url, maxRetries: 0 });
 }

@@ -22,19 +22,7 @@ const interrupt = (id: string) => client.beta.sessions.events.send(id, { events:
 
 test("an interrupt ends the running turn; the words so far and a mark stay in the history", async () => {
   const id = await newSession(client);
-  service.model.enqueue({
-    text: "word ".repeat(200),
-    chunkDelayMs: 10,
-    match: { session: id, purpose: "main" },
-  });
-  const stream = await client.beta.sessions.events.stream(id, { event_deltas: ["agent.message"] });
-  await client.beta.sessions.events.send(id, { events: [say("talk")] });
-  const events: SessionEvent[] = [];
-  for await (const event of stream) {
-    events.push(event);
-    if (typesOf(events).filter((type) => type === "event_delta").length === 5) await interrupt(id);
-    if (event.type === "session.status_idle") break;
-  }
+  const events = await interruptedTalk(id, 5);
   const idle = events.at(-1);
   expect(idle?.type === "session.status_idle" && idle.stop_reason.type).toBe("end_turn");
   const [said = ""] = answers(events);
@@ -48,18 +36,7 @@ test("an interrupt ends the running turn; the words so far and a mark stay in th
 
 test("a request that was broken off counts in the account, with what it had said", async () => {
   const id = await newSession(client);
-  service.model.enqueue({
-    text: "word ".repeat(200),
-    chunkDelayMs: 10,
-    match: { session: id, purpose: "main" },
-  });
-  const stream = await client.beta.sessions.events.stream(id, { event_deltas: ["agent.message"] });
-  await client.beta.sessions.events.send(id, { events: [say("talk")] });
-  let heard = 0;
-  for await (const event of stream) {
-    if (typesOf([event])[0] === "event_delta" && ++heard === 20) await interrupt(id);
-    if (event.type === "session.status_idle") break;
-  }
+  await interruptedTalk(id, 20);
   const end = (await stored(client, id)).find((event) => event.type === "span.model_request_end");
   if (end?.type !== "span.model_request_end") throw new Error("The request has no end");
   const { input_tokens, cache_creation_input_tokens, output_tokens } = end.model_usage;
@@ -167,3 +144,22 @@ test("whenever the stop comes in a turn with tools, the next request is valid an
     if (!wrote) expect(text).toBe("nothing");
   }
 });
+
+/** A turn that is interrupted when so many pieces of its answer have come; its events. */
+async function interruptedTalk(id: string, pieces: number): Promise<SessionEvent[]> {
+  service.model.enqueue({
+    text: "word ".repeat(200),
+    chunkDelayMs: 10,
+    match: { session: id, purpose: "main" },
+  });
+  const stream = await client.beta.sessions.events.stream(id, { event_deltas: ["agent.message"] });
+  await client.beta.sessions.events.send(id, { events: [say("talk")] });
+  const events: SessionEvent[] = [];
+  for await (const event of stream) {
+    events.push(event);
+    const heard = typesOf(events).filter((type) => type === "event_delta").length;
+    if (event.type === "session.status_idle") break;
+    if (typesOf([event])[0] === "event_delta" && heard === pieces) await interrupt(id);
+  }
+  return events;
+}

@@ -1,11 +1,9 @@
 // The whole process group is killed while turns stand still. After the restart they still do, until
 // the same moment as before; each answer has its one effect.
 
-import Anthropic from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
-import { createStandIn, type StandIn } from "../../dev/stand-in-model/stand-in.ts";
-import { freePort, newState, removeState, type ServiceProcess, startProcess } from "./process.ts";
+import type Anthropic from "@anthropic-ai/sdk";
+import { expect, test } from "vitest";
+import { processOfFile } from "./process-fixture.ts";
 import { answers, say, stored, until } from "./service.ts";
 import type { Waiting } from "./waiting-fixture.ts";
 import {
@@ -28,22 +26,10 @@ import {
 /** Long enough for a restart. */
 const LIMIT_MS = 25_000;
 
-let model: StandIn;
-let server: Served;
-let service: ServiceProcess;
-let port: number;
-const state = newState();
-
-beforeAll(async () => {
-  model = createStandIn();
-  server = await serveStandIn(model, { port: 0 });
-  port = await freePort();
-  service = await start();
-});
-afterAll(async () => {
-  await service.kill();
-  await server.close();
-  removeState(state);
+const { model, running, kill, start, connect } = processOfFile({
+  EXTRACTION_EVERY_TURNS: "0",
+  APPROVAL_TIMEOUT_MS: String(LIMIT_MS),
+  CUSTOM_TOOL_TIMEOUT_MS: String(LIMIT_MS),
 });
 
 test("a kill while turns wait: they still wait, as long as before, and are answered once", {
@@ -67,8 +53,8 @@ test("a kill while turns wait: they still wait, as long as before, and are answe
   await send(client, part, confirm(ofPart[1] ?? ""), say("also tea"));
   const before = await Promise.all([all, never].map(({ id }) => stored(client, id)));
 
-  await service.kill();
-  service = await start();
+  await kill();
+  await start();
   client = connect();
 
   expect(await Promise.all([all, never].map(({ id }) => stored(client, id)))).toEqual(before);
@@ -119,19 +105,5 @@ function send(
 }
 
 function file(one: Waiting) {
-  return fileOf(service, service.token(), one, "a.md");
-}
-
-function start(): Promise<ServiceProcess> {
-  return startProcess(state, port, {
-    ANTHROPIC_BASE_URL: server.url,
-    ANTHROPIC_API_KEY: "stand-in",
-    EXTRACTION_EVERY_TURNS: "0",
-    APPROVAL_TIMEOUT_MS: String(LIMIT_MS),
-    CUSTOM_TOOL_TIMEOUT_MS: String(LIMIT_MS),
-  });
-}
-
-function connect(): Anthropic {
-  return new Anthropic({ apiKey: service.token(), baseURL: service.url, maxRetries: 0 });
+  return fileOf(running(), running().token(), one, "a.md");
 }

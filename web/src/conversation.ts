@@ -21,7 +21,6 @@ const QUIET_REASONS = ["", "end_turn", "requires_action"];
 const WORDS: Record<string, string> = {
   "user.interrupt": "Stop requested",
   "agent.thinking": "Thinking",
-  "agent.thread_context_compacted": "Older parts of the conversation were condensed",
 };
 
 /** Draws stored events in their order, and previews until their message is stored. */

@@ -1,0 +1,58 @@
+// A service process of its own for a test file, with a model's server that outlives its kills.
+
+import Anthropic from "@anthropic-ai/sdk";
+import { afterAll, beforeAll } from "vitest";
+import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
+import {
+  createStandIn,
+  type StandIn,
+  type StandInOptions,
+} from "../../dev/stand-in-model/stand-in.ts";
+import { freePort, newState, removeState, type ServiceProcess, startProcess } from "./process.ts";
+
+export interface FileProcess {
+  model: StandIn;
+  /** The process that runs now. */
+  running(): ServiceProcess;
+  kill(): Promise<void>;
+  /** Starts it anew, on the same port and state. */
+  start(): Promise<void>;
+  /** The official SDK with the development token. */
+  connect(): Anthropic;
+}
+
+/** From before the first test of the file to behind its last. */
+export function processOfFile(
+  variables: Record<string, string> = {},
+  options: StandInOptions = {},
+): FileProcess {
+  const state = newState();
+  const model = createStandIn(options);
+  let server: Served;
+  let port: number;
+  let service: ServiceProcess;
+  const start = async () => {
+    service = await startProcess(state, port, {
+      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_API_KEY: "stand-in",
+      ...variables,
+    });
+  };
+  beforeAll(async () => {
+    server = await serveStandIn(model, { port: 0 });
+    port = await freePort();
+    await start();
+  });
+  afterAll(async () => {
+    await service.kill();
+    await server.close();
+    removeState(state);
+  });
+  return {
+    model,
+    running: () => service,
+    kill: () => service.kill(),
+    start,
+    connect: () => new Anthropic({ apiKey: service.token(), baseURL: service.url, maxRetries: 0 }),
+  };
+}

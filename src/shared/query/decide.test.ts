@@ -112,16 +112,25 @@ test("a pause is continued by the user's side, as often as a cut", () => {
   expect(last).toMatchObject({ next: "end", outcome: { reason: "stopped" } });
 });
 
-test("a refusal, a full window and an unknown reason end the turn, each in its own way", () => {
+test("a full window lets the answer go on behind a shorter conversation, a fixed number of times", () => {
+  const window = "model_context_window_exceeded";
+  expect(decide(window, [TEXT], 1)).toMatchObject({
+    next: "continue",
+    problem: { kind: "context_window", goesOn: true },
+  });
+  expect(decide(window, [TEXT], 2)).toMatchObject({
+    next: "end",
+    outcome: { reason: "stopped" },
+    problem: { kind: "context_window", goesOn: false },
+  });
+});
+
+test("a refusal and an unknown reason end the turn, each in its own way", () => {
   expect(decide("refusal", [TEXT])).toEqual({
     message: undefined,
     calls: [],
     next: "end",
     outcome: { reason: "refusal" },
-  });
-  expect(decide("model_context_window_exceeded", [TEXT])).toMatchObject({
-    outcome: { reason: "stopped" },
-    problem: { kind: "context_window", goesOn: false },
   });
   const strange = decide("x".repeat(500), [TEXT]);
   expect(strange).toMatchObject({

@@ -50,7 +50,7 @@ export function afterAnswer(answer: Answer, cuts: number, cutsMost: number): Dec
       // What was said before a refusal would be refused again with everything that follows it.
       return { message: undefined, calls: [], next: "end", outcome: { reason: "refusal" } };
     case "model_context_window_exceeded":
-      return end({ reason: "stopped" }, windowFull());
+      return filledWindow(spoken, cuts, cutsMost);
     default:
       return end({ reason: "stopped" }, unknownStop(answer.stopReason));
   }
@@ -129,13 +129,23 @@ function malformed(state: CallState): Problem {
   };
 }
 
-function windowFull(): Problem {
-  return {
+/** The answer met the end of the window: it goes on behind a shorter conversation. */
+function filledWindow(spoken: AssistantBlock[], cuts: number, cutsMost: number): Decision {
+  const goesOn = cuts < cutsMost;
+  const next = goesOn
+    ? "It is made shorter, and the model goes on"
+    : "Start a new session to go on; what was saved to memory is known there";
+  const problem: Problem = {
     kind: "context_window",
-    message:
-      "The conversation fills the model's context window. Start a new session to go on; what was saved to memory is known there",
-    goesOn: false,
+    message: `The conversation fills the model's context window. ${next}`,
+    goesOn,
   };
+  const message = assistant(spoken);
+  if (!goesOn) return { message, calls: [], problem, next: "end", outcome: { reason: "stopped" } };
+  const continuation = reminder(
+    "Your answer met the end of the context window, and what stood before it was shortened. Go on where it stopped, without repeating anything.",
+  );
+  return { message, calls: [], problem, next: "continue", continuation };
 }
 
 function unknownStop(reason: string): Problem {

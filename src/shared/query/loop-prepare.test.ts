@@ -71,6 +71,16 @@ describe("a prompt that proves too long", () => {
   });
 });
 
+test("an answer that fills the window goes on behind a shorter conversation", async () => {
+  const { asked, hooks } = preparing(READY, SHORT);
+  const turn = createTurn(
+    [{ text: "So far", stop: "model_context_window_exceeded" }, { text: "and so on." }],
+    { hooks },
+  );
+  expect(await runToEnd(turn)).toEqual({ reason: "end_turn" });
+  expect(asked).toEqual([false, true]);
+});
+
 test("what cannot be made to fit ends the turn before the model is asked", async () => {
   const refused = failure("too_long");
   const { hooks } = preparing({ status: "refused", failure: refused });

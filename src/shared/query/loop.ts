@@ -193,7 +193,10 @@ export async function* runLoop(
     ports.hooks.sampled?.(messages);
 
     if (decision.next === "tools") pending = calls;
-    if (decision.next === "continue") continuations += 1;
+    if (decision.next === "continue") {
+      continuations += 1;
+      tooLong = decision.problem?.kind === "context_window";
+    }
     if (decision.next === "end") {
       // Steps 12 and 13.
       await ports.hooks.stopped?.(messages);

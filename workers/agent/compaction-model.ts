@@ -62,14 +62,21 @@ export async function summarise(
   return { status: "answered", text };
 }
 
-/** Tokens of a prompt, as the server counts them; undefined where it does not say. */
+/** What stands for the user's next words: the API counts only what could be sent, so it ends in them. */
+const NEXT: Message = { role: "user", content: [{ type: "text", text: "." }] };
+
+/**
+ * Tokens of a prompt, as the server counts them; undefined where it does not say. A conversation that
+ * rests ends with the model's words: then the least that could follow is counted with it.
+ */
 export async function countPrompt(
   ports: Pick<ModelPorts, "settings">,
   of: Conversation,
   messages: readonly Message[],
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  return modelOf(ports.settings).count?.(requestOf(of, messages, 1), signal);
+  const sent = messages.at(-1)?.role === "assistant" ? [...messages, NEXT] : messages;
+  return modelOf(ports.settings).count?.(requestOf(of, sent, 1), signal);
 }
 
 /** The conversation's own bytes first, so that the prompt cache is read. */

@@ -32,6 +32,8 @@ export default defineConfig({
                 AUTH_SECRET: "tests only".repeat(4),
                 STORM_OPERATIONS: process.env.STORM_OPERATIONS ?? "1500",
                 STORM_SEED: process.env.STORM_SEED ?? "1",
+                FUZZ_CASES: process.env.FUZZ_CASES ?? "30",
+                FUZZ_SEED: process.env.FUZZ_SEED ?? "1",
               },
               // Nothing here talks to the world; what tries is told so.
               outboundService: () => new Response("no network in tests", { status: 400 }),

@@ -121,7 +121,9 @@ export function createBackground(ports: BackgroundPorts): Background {
         if (reply.status !== "done") await pause(Math.min(ms, until - ports.now()));
       }
       if (!running) return;
-      running.stop.abort();
+      // It may have stopped, and be nobody's run any more, by the time that its lease is given back.
+      const { stop, done } = running;
+      stop.abort();
       // What a run that is cut off still writes is refused from here on.
       const { lease } = readExtraction(sql);
       const stub = memdirStub(env, readMeta(sql), memory.storeId);
@@ -129,7 +131,7 @@ export function createBackground(ports: BackgroundPorts): Background {
       if (given?.ok && given.value !== null) await callNext(ports, given.value);
       await within(
         STOP_MS,
-        running.done.catch(() => {}),
+        done.catch(() => {}),
       );
     },
     async report() {

@@ -127,7 +127,11 @@ export function waitAnswer(
   now: number,
 ): CallAnswer | undefined {
   const [row] = sql
-    .exec<Row>("SELECT * FROM waits WHERE turn = ? AND call_id = ?", turn, callId)
+    .exec<Row>(
+      "SELECT * FROM waits WHERE turn = ? AND call_id = ? ORDER BY rowid DESC LIMIT 1",
+      turn,
+      callId,
+    )
     .toArray();
   if (!row) return undefined;
   if (row.answer !== null) return answerSchema.parse(JSON.parse(row.answer));
@@ -149,7 +153,8 @@ export function settleWait(sql: SqlStorage, turn: number, callId: string): boole
   const [row] = sql
     .exec<{ state: string }>(
       `UPDATE waits SET state = CASE state WHEN 'open' THEN 'closed' ELSE state END, answer = NULL
-       WHERE turn = ? AND call_id = ? RETURNING state`,
+       WHERE turn = ? AND call_id = ? AND (state = 'open' OR answer IS NOT NULL)
+       RETURNING state`,
       turn,
       callId,
     )

@@ -1,5 +1,5 @@
-// `npm run check`, the one gate: format and lint, types, then all tests (layer rules among them).
-// With `--static` all of it but the tests.
+// `npm run check`, the one gate: format and lint, types, the size of what is deployed, then all tests
+// (layer rules among them). With `--static` format, lint and types alone.
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -15,10 +15,11 @@ const STEPS: [string, string[]][] = [
   ["types of the workers", [tsc, "-p", "."]],
   ["types of the page", [tsc, "-p", "web"]],
   ["types of the tools", [tsc, "-p", "dev"]],
+  ["what is deployed", [join(import.meta.dirname, "build.ts")]],
   ["tests", [join(import.meta.dirname, "test.ts")]],
 ];
 
-const steps = process.argv.includes("--static") ? STEPS.slice(0, -1) : STEPS;
+const steps = process.argv.includes("--static") ? STEPS.slice(0, -2) : STEPS;
 for (const [name, args] of steps) {
   const started = Date.now();
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });

@@ -66,6 +66,11 @@ function run() {
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   process.on("SIGHUP", () => child.kill("SIGTERM"));
+  // What started us may go without a word, as a shell does between npm and here.
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) child.kill("SIGTERM");
+  }, 1000).unref();
   child.on("error", (error) => fail(`Cannot start ${command}: ${error.message}`));
   child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)));
 }

@@ -21,7 +21,8 @@ try {
   const secret = authSecret(process.env, directory);
   await refuseTakenPort(port);
   const release = lockState(directory);
-  open.push({ close: async () => release() });
+  // However it ends: the toolchain has signal handlers of its own, which leave at once.
+  process.once("exit", release);
   const variables: Record<string, string> = {
     ...passedVariables(process.env),
     AUTH_SECRET: secret,

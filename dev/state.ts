@@ -25,6 +25,11 @@ export function openState(environment: NodeJS.ProcessEnv, root: string): string 
   }
 }
 
+/** Whether a state has a key of its own already. */
+export function hasSecret(directory: string): boolean {
+  return existsSync(join(directory, SECRET_FILE));
+}
+
 /**
  * The key that signs tokens: `AUTH_SECRET` from the environment, else the state's own, made at the
  * first call. At least 32 characters.

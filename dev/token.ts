@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { signToken } from "./sign-token.ts";
-import { authSecret, openState } from "./state.ts";
+import { authSecret, hasSecret, openState } from "./state.ts";
 
 try {
   const { values } = parseArgs({
@@ -19,7 +19,13 @@ try {
   if (role !== "member" && role !== "admin") {
     throw new Error(`--role "${role}": use member or admin`);
   }
-  const secret = authSecret(process.env, openState(process.env, join(import.meta.dirname, "..")));
+  const state = openState(process.env, join(import.meta.dirname, ".."));
+  if (!process.env.AUTH_SECRET && !hasSecret(state)) {
+    process.stderr.write(
+      `${state} had no secret until now: a service with another STATE_DIR will refuse this token\n`,
+    );
+  }
+  const secret = authSecret(process.env, state);
   const claims = {
     org,
     user,

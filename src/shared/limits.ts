@@ -161,6 +161,8 @@ export const RECALL_VERIFY_MS = 2_000;
  * once when the model calls a tool: so it takes nothing from the time to the answer's first byte.
  */
 export const RECALL_BEGIN_MS = 100;
+/** A turn that waited for somebody outside waits so long for its search when it goes on, in milliseconds. */
+export const RECALL_RESUME_MS = 2_000;
 /** Paths and symbols of one memory that are checked. */
 export const RECALL_CLAIMS = 5;
 /** Files that one turn's checks open: those that memories name, and those searched for a symbol. */

@@ -1,10 +1,12 @@
 // By default nobody waits for a search: what it finds joins the turn at the end of an iteration, or
 // not at all, and never another turn.
 
+import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import { autoMemory, memoryPrefixOf, memoryText } from "./memory-fixture.ts";
 import {
   bucketOf,
+  idOf,
   newSession,
   type SessionEvent,
   say,
@@ -12,6 +14,7 @@ import {
   serviceOfFile,
   turn,
   until,
+  untilIdle,
 } from "./service.ts";
 
 const service = await serviceOfFile({ RECALL_FALLBACK: "none" });
@@ -74,6 +77,23 @@ test.each(["Read", "Delete"])(
   },
 );
 
+test("a turn that waited for its client is given what was found when it goes on", async () => {
+  const id = await sessionWithTea("waits", [
+    { type: "custom", name: "ask_ann", description: "asks", input_schema: { type: "object" } },
+  ]);
+  answerWithCall(id, { name: "ask_ann", input: {} });
+  const stream = await client.beta.sessions.events.stream(id);
+  await client.beta.sessions.events.send(id, { events: [say("Which green tea do I drink?")] });
+  const asked = (await untilIdle(stream)).find(({ type }) => type === "agent.custom_tool_use");
+  const again = await client.beta.sessions.events.stream(id);
+  await client.beta.sessions.events.send(id, {
+    events: [{ type: "user.custom_tool_result", custom_tool_use_id: idOf(asked), content: [] }],
+  });
+  const events = await untilIdle(again);
+  expect(recalledIn(events)).toMatchObject([{ selected: [{ path: "tea.md" }], source: "model" }]);
+  expect(JSON.stringify(sentMessages(service.model, id).at(-1))).toContain(MARK);
+});
+
 test("without the fallback a selector that fails means that nothing is recalled", async () => {
   const id = await sessionWithTea("none");
   service.model.enqueue({
@@ -117,11 +137,15 @@ function answerWithCall(session: string, call: { name: string; input: Record<str
   });
 }
 
-async function sessionWithTea(workspace: string): Promise<string> {
+async function sessionWithTea(workspace: string, tools?: Tool[]): Promise<string> {
   const prefix = await memoryPrefixOf(client, await newSession(client, workspace));
   await bucket.put(`${prefix}tea.md`, memoryText("Tea", "the user drinks green tea", "user"));
-  return newSession(client, workspace);
+  if (!tools) return newSession(client, workspace);
+  const agent = { type: "agent_with_overrides" as const, id: "default", tools };
+  return (await client.beta.sessions.create({ agent, environment_id: workspace })).id;
 }
+
+type Tool = Anthropic.Beta.Agents.BetaManagedAgentsCustomToolParams;
 
 function recalledIn(events: readonly SessionEvent[]) {
   return events.filter((event) => (event.type as string) === "memory.recalled");

@@ -75,13 +75,12 @@ export type ClientEvent = z.infer<typeof clientEvent>;
 function eventTypeProblem(input: unknown, types: readonly string[]): string {
   const type: unknown =
     typeof input === "object" && input && "type" in input ? input.type : undefined;
-  if (typeof type !== "string") return "type: is missing; an event needs a type";
+  if (typeof type !== "string") return "is missing; an event needs a type";
   const there = `There is: ${types.join(", ")}`;
-  if (LATER.includes(type)) return `type: "${type}" is not supported yet. ${there}`;
+  if (LATER.includes(type)) return `"${type}" is not supported yet. ${there}`;
   if (type === "user.tool_result") {
-    return `type: "${type}" is not taken: the agent's own tools run in the service, and nothing waits for their results. ${there}`;
+    return `"${type}" is not taken: the agent's own tools run in the service, and nothing waits for their results. ${there}`;
   }
-  if (TYPES.includes(type))
-    return `type: "${type}" answers an event, and there is none yet. ${there}`;
-  return `type: "${type.slice(0, 60)}" is not a client event. ${there}`;
+  if (TYPES.includes(type)) return `"${type}" answers an event, and there is none yet. ${there}`;
+  return `"${type.slice(0, 60)}" is not a client event. ${there}`;
 }

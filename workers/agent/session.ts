@@ -267,6 +267,6 @@ function notFound(): MemdirError {
 function archived(): MemdirError {
   return new MemdirError(
     "invalid_request",
-    "This session is archived: it can be read, and takes no events. Create a new one",
+    "This session is archived: it can be read, and nothing in it changes any more. Create a new one",
   );
 }

@@ -7,7 +7,7 @@ import { memdirStub } from "../../src/platform/memdir-rpc.ts";
 import { workspaceMount } from "../../src/platform/mount-table.ts";
 import { unwrap } from "../../src/platform/reply.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
-import { RECALL_BEGIN_MS, RECALL_TOKENS } from "../../src/shared/limits.ts";
+import { RECALL_BEGIN_MS, RECALL_RESUME_MS, RECALL_TOKENS } from "../../src/shared/limits.ts";
 import type { Message } from "../../src/shared/query/messages.ts";
 import { toolCallsOf } from "../../src/shared/query/messages.ts";
 import type { Recalled, RecallPorts } from "../../src/shared/recall/recall.ts";
@@ -21,6 +21,15 @@ import { hasRecall, readShown, recordRecall } from "./recalls.ts";
 import { sleep, within } from "./sleep.ts";
 import type { Turn } from "./turns.ts";
 import { addUsage } from "./usage.ts";
+
+/** What a turn was when its search may begin. */
+export interface TurnHistory {
+  messages: readonly Message[];
+  seen: ReadonlyMap<string, string>;
+  question: string;
+  /** It waited for somebody outside, and goes on now. */
+  stoodStill: boolean;
+}
 
 interface RecallSurroundings {
   sql: SqlStorage;
@@ -54,7 +63,7 @@ export function turnRecall(
   turn: Turn,
   meta: Meta,
   memory: TurnMemory | undefined,
-  history: { messages: readonly Message[]; seen: ReadonlyMap<string, string>; question: string },
+  history: TurnHistory,
   signal: AbortSignal,
 ): TurnRecall | undefined {
   const { sql, settings } = ports;
@@ -85,9 +94,11 @@ export function turnRecall(
     },
     begin,
     async joining(messages) {
-      if (!waited && settings.RECALL_WAIT_MS > 0) {
+      // Who waited for a person does not mind a moment more: the search is not lost to the wait.
+      const ms = Math.max(settings.RECALL_WAIT_MS, history.stoodStill ? RECALL_RESUME_MS : 0);
+      if (!waited && ms > 0) {
         begin();
-        await Promise.race([search, sleep(settings.RECALL_WAIT_MS, stopped)]);
+        await Promise.race([search, sleep(ms, stopped)]);
       }
       waited = true;
       if (!found || recorded || attached || signal.aborted) return [];
@@ -135,7 +146,7 @@ async function run(
   ports: RecallSurroundings,
   meta: Meta,
   memory: TurnMemory,
-  history: { messages: readonly Message[]; seen: ReadonlyMap<string, string>; question: string },
+  history: TurnHistory,
   signal: AbortSignal,
 ): Promise<Recalled> {
   const stub = memdirStub(ports.env, meta, memory.storeId);

@@ -108,7 +108,14 @@ export async function runTurn(
     turn,
     meta,
     memory,
-    { messages: state.messages, seen, question: textOf(turn) },
+    {
+      messages: state.messages,
+      seen,
+      question: textOf(turn),
+      stoodStill: state.pending.some(
+        ({ permission }) => permission === "ask" || permission === "client",
+      ),
+    },
     signal,
   );
   const conversation: Conversation = {

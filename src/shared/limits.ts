@@ -208,8 +208,8 @@ export const NOTES_WAIT_MS = 15_000;
 /** How long a tool call waits for a person's answer, and for a client's result, in milliseconds. */
 export const APPROVAL_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 export const CUSTOM_TOOL_TIMEOUT_MS = 60 * 60 * 1000;
-/** Tries of one compaction's summary, each over less of the conversation. */
-export const COMPACTION_ATTEMPTS = 3;
+/** Model calls of one compaction: parts of what is too long for one prompt, and tries that were too long. */
+export const COMPACTION_PARTS = 8;
 /** Compactions that may fail in a row before a turn is no longer held up by one. */
 export const COMPACTION_FAILURES = 3;
 /** Output tokens of a summary. */

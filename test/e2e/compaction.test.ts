@@ -24,6 +24,7 @@ import {
   stored,
   turn,
   typesOf,
+  until,
 } from "./service.ts";
 
 const service = await serviceOfFile({ ...NO_BACKGROUND, CONTEXT_WINDOW_TOKENS: "12000" });
@@ -224,6 +225,49 @@ test("a person asks for it: at rest it is done at once, in a turn at its next st
     types.indexOf("agent.tool_result"),
   );
   expect(types.at(-2)).toBe("session.usage");
+});
+
+test("a request for it takes no body, and says when it was interrupted", async () => {
+  const id = await newSession(client);
+  for (const body of ["{", "[]", '{"x":1}']) {
+    const response = await fetch(`${service.url}/v1/sessions/${id}/compact`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${await service.token()}` },
+      body,
+    });
+    expect(response.status).toBe(400);
+  }
+  await talk(id);
+  service.model.enqueue({
+    text: "slow ".repeat(100),
+    chunkDelayMs: 50,
+    match: { session: id, purpose: "compaction" },
+  });
+  const asked = compact(id);
+  await until("the summary is asked for", () => requestsFor(service, id, "compaction").length > 0);
+  await client.beta.sessions.events.send(id, { events: [{ type: "user.interrupt" }] });
+  expect(await asked).toMatchObject({ status: "interrupted" });
+  expect(await compactions(client, id)).toEqual([]);
+});
+
+test("a summary that has no end is none: what the limit cuts is gone on with, the rest is asked again", async () => {
+  const id = await newSession(client);
+  const match = { session: id, purpose: "compaction" };
+  service.model.enqueue({ text: "All that", fault: { type: "unknown_stop" }, match });
+  service.model.enqueue({
+    text: "The first half of what was said",
+    fault: { type: "max_tokens", after_chunks: 2 },
+    match,
+  });
+  service.model.enqueue({ text: " and the second.", match });
+  await talkUntilCompacted(client, id);
+  // What it came to is what the next part, or the conversation, goes on from.
+  const next = JSON.stringify([
+    requestsFor(service, id, "compaction").at(-1)?.body,
+    sentMessages(service.model, id).at(-1),
+  ]);
+  expect(next).toMatch(/<summary>\\nThe first[\w ]* and the second\.\\n/);
+  expect(next).not.toContain("All that");
 });
 
 test("an interrupt of a compaction ends the turn, changes nothing, and the next message is answered", async () => {

@@ -2,13 +2,12 @@
 // nothing that the user said is lost on the way.
 
 import { expect, test } from "vitest";
-import type { ModelCall } from "../../dev/stand-in-model/stand-in.ts";
 import { compactions, PAD, promptTokensOf, refused, requestsFor } from "./context-fixture.ts";
 import { memoryPrefixOf, memoryText } from "./memory-fixture.ts";
+import { noteFacts } from "./notes-fixture.ts";
 import { bucketOf, newSession, serviceOfFile, stored, turn } from "./service.ts";
 
 const TURNS = 200;
-const FACT = /FACT-\d+ is [a-z]+/g;
 
 const service = await serviceOfFile(
   {
@@ -77,24 +76,4 @@ function printTable(tokens: readonly number[]): void {
 
 function word(n: number): string {
   return ["oak", "elm", "pine", "birch", "beech"][n % 5] ?? "ash";
-}
-
-/** Notes all facts that the conversation and the notes hold, under the results. */
-function noteFacts({ request, purpose }: ModelCall) {
-  if (purpose !== "session-notes") return undefined;
-  const texts = request.messages.map((message) => JSON.stringify(message));
-  const task = texts.findLastIndex((text) => text.includes("run in the background"));
-  if (request.messages.slice(task).some(({ role }) => role === "assistant")) {
-    return { text: "The notes are up to date." };
-  }
-  const facts = [...new Set(texts.join("\n").match(FACT))];
-  const notes = JSON.parse(`"${texts[task]?.match(/<session_notes.*<\/session_notes>/)?.[0]}"`);
-  const [section = "", heading = ""] =
-    /(# Key results\n_[^\n]*_\n)[\s\S]*?(?=\n# Work log)/.exec(notes) ?? [];
-  const edit = {
-    file_path: "/session/notes.md",
-    old_string: section,
-    new_string: `${heading}${facts.join("\n")}\n`,
-  };
-  return { tools: [{ name: "Edit", input: edit }] };
 }

@@ -40,16 +40,22 @@ export async function compactIdle(
   }
 }
 
+/** By the type of the event that came of it. */
+const STATUS: Record<string, string> = {
+  "session.error": "failed",
+  "user.interrupt": "interrupted",
+};
+
 /** What came of a request, by the events behind a number. */
 export function compactionReply(sql: SqlStorage, after: number): Record<string, unknown> {
   if (readContext(sql).requested) return { type: "session_compaction", status: "queued" };
   const [event] = readEvents(sql, {
     after,
     limit: 1,
-    types: ["agent.thread_context_compacted", "session.error"],
+    types: ["agent.thread_context_compacted", "session.error", "user.interrupt"],
   });
   if (!event) return { type: "session_compaction", status: "nothing_to_compact" };
-  const status = event.type === "session.error" ? "failed" : "compacted";
+  const status = STATUS[event.type] ?? "compacted";
   return { type: "session_compaction", status, event: JSON.parse(event.json) };
 }
 

@@ -2,12 +2,13 @@
 
 import { errorName, log } from "../../src/platform/log.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
-import type { Summary } from "../../src/shared/compaction/compact.ts";
+
 import type { ContextLimits } from "../../src/shared/compaction/context-limits.ts";
-import { SUMMARY_TOKENS } from "../../src/shared/limits.ts";
+import type { Summary } from "../../src/shared/compaction/summarise.ts";
+import { CONTINUATIONS, SUMMARY_TOKENS } from "../../src/shared/limits.ts";
 import { INDEX_FILE } from "../../src/shared/memdir/entrypoint.ts";
 import type { Message } from "../../src/shared/query/messages.ts";
-import type { ModelRequest } from "../../src/shared/query/model.ts";
+import type { Answer, ModelFailure, ModelRequest } from "../../src/shared/query/model.ts";
 import type { ToolSpec } from "../../src/shared/query/tool.ts";
 import { decodeText } from "../../src/shared/tools/text.ts";
 import type { AgentEnv } from "../env.ts";
@@ -36,7 +37,10 @@ export interface Conversation {
   turn: { n: number; eventId: string };
 }
 
-/** One call of the conversation's own model; its tokens are counted, whatever becomes of it. */
+/**
+ * A summary by the conversation's own model; what the token limit cuts is gone on with. Tokens are
+ * counted, whatever becomes of it; only a summary that has an end is one.
+ */
 export async function summarise(
   ports: ModelPorts,
   of: Conversation,
@@ -44,6 +48,46 @@ export async function summarise(
   messages: readonly Message[],
   signal: AbortSignal,
 ): Promise<Summary> {
+  const asked = [...messages];
+  let text = "";
+  for (let cuts = 0; cuts <= CONTINUATIONS; cuts += 1) {
+    const answer = await askOnce(ports, of, limits, asked, signal);
+    if (answer.status === "failed") return answer;
+    const said = textOf(answer);
+    text += said;
+    switch (answer.stopReason) {
+      case "end_turn":
+      case "stop_sequence":
+        return text.trim() === "" ? UNFINISHED : { status: "answered", text: text.trim() };
+      case "max_tokens":
+      case "pause_turn":
+        if (said.trim() === "") return UNFINISHED;
+        asked.push({ role: "assistant", content: [{ type: "text", text: said }] }, GO_ON);
+        break;
+      default:
+        return UNFINISHED;
+    }
+  }
+  return UNFINISHED;
+}
+
+const UNFINISHED: Summary = { status: "failed", kind: "unfinished" };
+const GO_ON: Message = {
+  role: "user",
+  content: [{ type: "text", text: "Go on exactly where you stopped, without repeating anything." }],
+};
+
+function textOf({ content }: Answer): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+async function askOnce(
+  ports: ModelPorts,
+  of: Conversation,
+  limits: ContextLimits,
+  messages: readonly Message[],
+  signal: AbortSignal,
+): Promise<Answer | ModelFailure> {
   const { model } = of.meta;
   const request = requestOf(of, messages, Math.min(limits.answer, SUMMARY_TOKENS));
   const speech = modelOf(ports.settings).stream(request, signal);
@@ -52,16 +96,10 @@ export async function summarise(
   const answer = event.value;
   const { usage } = answer;
   if (usage) ports.commit(() => addUsage(ports.sql, "compaction", model, usage, ports.now()));
-  if (answer.status === "failed") {
-    if (answer.kind !== "aborted") log("compaction.model_failed", { kind: answer.kind });
-    return answer;
+  if (answer.status === "failed" && answer.kind !== "aborted") {
+    log("compaction.model_failed", { kind: answer.kind });
   }
-  const text = answer.content
-    .flatMap((block) => (block.type === "text" ? [block.text] : []))
-    .join("\n")
-    .trim();
-  if (text === "" || answer.stopReason === "refusal") return { status: "failed", kind: "empty" };
-  return { status: "answered", text };
+  return answer;
 }
 
 /** Tokens of a prompt, as the server counts them; undefined where it does not say. */

@@ -112,7 +112,12 @@ export async function compactNow(
   const view = readViewRow(sql);
   const viewed = readViewed(sql);
   const made = await compact(
-    { ...viewed, notes: summaryNotes(sql, limits), limits },
+    {
+      ...viewed,
+      notes: summaryNotes(sql, limits),
+      limits,
+      fixed: fixedTokens(of.system, of.tools),
+    },
     {
       summarise: (messages, stop) => summarise(ports, of, limits, messages, stop),
       readFile: (path) => fileNow(ports, of, path),
@@ -153,10 +158,10 @@ function summaryNotes(
   limits: ContextLimits,
 ): { text: string; upTo: number } | undefined {
   const { text, upTo } = readNotes(sql);
-  if (upTo === null || !notesHaveContent(text)) return undefined;
+  if (!notesHaveContent(text)) return undefined;
   const tokens = Math.min(NOTES_TOKENS, Math.floor(limits.room * NOTES_SHARE));
   const sectionTokens = Math.min(NOTES_SECTION_TOKENS, Math.floor(tokens / 3));
-  return { text: notesForSummary(text, { tokens, sectionTokens }), upTo };
+  return { text: notesForSummary(text, { tokens, sectionTokens }), upTo: upTo ?? 0 };
 }
 
 /** Tokens of the next request; counted by the server where the estimate is too near the threshold. */

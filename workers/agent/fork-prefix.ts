@@ -2,6 +2,7 @@
 // reads the parent's prompt cache.
 
 import type { AgentSettings } from "../../src/platform/variables.ts";
+import { shrink } from "../../src/shared/compaction/shrink.ts";
 import { messageTokens } from "../../src/shared/compaction/size.ts";
 import type { ForkPrefix } from "../../src/shared/fork/forked-agent.ts";
 import type { Message } from "../../src/shared/query/messages.ts";
@@ -12,8 +13,9 @@ import { limitsOf } from "./model-ports.ts";
 import { sessionMounts } from "./session-mounts.ts";
 import { sessionTools } from "./session-tools.ts";
 import { promptOf } from "./system-prompt.ts";
+import { withWholePairs } from "./transcript.ts";
 import type { Scope } from "./view.ts";
-import { readMessages, readViewed, sentMessages } from "./view.ts";
+import { readMessages, readViewed } from "./view.ts";
 
 interface PrefixPorts {
   sql: SqlStorage;
@@ -47,11 +49,16 @@ function fitting(sql: SqlStorage, scope: Scope, most: number): Message[] {
   const messages = readMessages(sql, scope);
   if (scope.fromTurn === undefined || messageTokens(messages) <= most) return messages;
   const { fromTurn, ...rest } = scope;
-  const alone = sentMessages({
-    head: [LEFT_OUT],
-    placed: readViewed(sql, scope).placed.filter(({ turn }) => turn >= fromTurn),
-  });
-  return messageTokens(alone) <= most ? alone : readMessages(sql, rest);
+  const own = readViewed(sql, scope).placed.flatMap(({ turn, message }) =>
+    turn >= fromTurn ? [message] : [],
+  );
+  // Thinking is bound to what stood before it.
+  for (const results of [0, own.length]) {
+    const shown = shrink(own, { results, thinking: own.length });
+    const alone = withWholePairs([LEFT_OUT, ...shown]);
+    if (messageTokens(alone) <= most) return alone;
+  }
+  return readMessages(sql, rest);
 }
 
 const LEFT_OUT: Message = {

@@ -4,6 +4,8 @@
 
 import { errorName, log } from "../../src/platform/log.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
+import { messageTokens } from "../../src/shared/compaction/size.ts";
+import type { ForkPrefix } from "../../src/shared/fork/forked-agent.ts";
 import { forkSucceeded, newFork, runFork } from "../../src/shared/fork/forked-agent.ts";
 import * as limits from "../../src/shared/limits.ts";
 import { type LoopStep, usageOf } from "../../src/shared/query/steps.ts";
@@ -12,12 +14,13 @@ import { notesPrompt } from "../../src/shared/session-memory/prompt.ts";
 import { copyNotes } from "../../src/shared/session-memory/sandbox.ts";
 import { changedSections } from "../../src/shared/session-memory/sections.ts";
 import type { AgentEnv } from "../env.ts";
+import { fixedTokens, readContext } from "./context.ts";
 import { appendEvent } from "./events.ts";
 import { forkPrefix } from "./fork-prefix.ts";
 import { turnMemory } from "./memory.ts";
 import type { Meta } from "./meta.ts";
 import { readMeta } from "./meta.ts";
-import { loopSurroundings } from "./model-ports.ts";
+import { limitsOf, loopSurroundings } from "./model-ports.ts";
 import type { NotesState } from "./notes.ts";
 import { moveMark, noteSkipped, notesState, writeText } from "./notes.ts";
 import type { Run } from "./runs.ts";
@@ -64,6 +67,10 @@ export async function updateNotes(
   }
   // The next answer has come, and asks for tools: it is looked at with their results.
   if (prefix.messages.at(-1)?.content.some(({ type }) => type === "tool_use")) return;
+  if (tooLarge(ports, prefix, from.text)) {
+    log("notes.too_large", { turn: turn.n });
+    return;
+  }
   if (await ports.overBudget()) return skip(ports, turn);
   const copy = await copyNotes(from.text, prefix.tools, ports.now);
   if (signal.aborted) return;
@@ -100,6 +107,17 @@ export async function updateNotes(
     clearTimeout(timer);
     end(ports, run, outcome);
   }
+}
+
+/** Notes that a person made larger than a small window: nobody could be shown them. */
+function tooLarge(ports: NotesPorts, prefix: ForkPrefix, notes: string): boolean {
+  const { room } = limitsOf(ports.settings, prefix.model);
+  const { ratio } = readContext(ports.sql);
+  const tokens =
+    fixedTokens(prefix.system, prefix.tools) +
+    messageTokens(prefix.messages) +
+    textTokens(notesPrompt(notes, limits.NOTES_ITERATIONS));
+  return tokens * Math.min(1, ratio) > room;
 }
 
 /** What a fork that ended well has made of the notes that it began with. */

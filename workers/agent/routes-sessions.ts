@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import * as z from "zod";
 import type { SessionRow } from "../../src/platform/account-rpc.ts";
 import { accountStub } from "../../src/platform/account-rpc.ts";
 import type { Principal } from "../../src/platform/auth.ts";
@@ -92,6 +93,9 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
 
   app.post("/v1/sessions/:id/compact", async (c) => {
     const session = sessionStub(c.env, c.get("principal"), sessionId(c.req.param("id")));
+    // It takes no instructions; what somebody sends must not be dropped in silence.
+    const sent = c.req.raw.clone();
+    if ((await sent.text()).trim() !== "") await jsonBody(c.req.raw, z.strictObject({}));
     return c.json(unwrap(await session.compact()));
   });
 

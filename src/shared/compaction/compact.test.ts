@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { COMPACTION_PARTS } from "../limits.ts";
 import { refusals } from "../query/history-fixture.ts";
 import type { Message } from "../query/messages.ts";
-import type { CompactionInput, CompactionPorts, Summary } from "./compact.ts";
+import type { CompactionInput, CompactionPorts } from "./compact.ts";
 import { compact } from "./compact.ts";
 import { contextLimits } from "./context-limits.ts";
+import { messageTokens } from "./size.ts";
+import type { Summary } from "./summarise.ts";
 import type { Placed } from "./tail.ts";
 
 const said = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
@@ -29,6 +32,7 @@ const input = (more: Partial<CompactionInput> = {}): CompactionInput => ({
   placed: TALK,
   notes: undefined,
   limits,
+  fixed: 500,
   ...more,
 });
 
@@ -59,10 +63,13 @@ const run = async (given: CompactionInput, by: CompactionPorts) => {
 describe("a compaction", () => {
   test("asks with the conversation's own messages, and puts the answer before the newest", async () => {
     const model = ports();
-    const { sent, cut, usedNotes } = await run(input({ head: [said("Before.")] }), model);
+    const { sent, cut, usedNotes } = await run(
+      input({ head: [said("Before.")], limits: contextLimits(24_000) }),
+      model,
+    );
     expect(model.asked[0]?.slice(0, -1)).toEqual([
       said("Before."),
-      ...TALK.map(({ message }) => message),
+      ...TALK.slice(0, cut).map(({ message }) => message),
     ]);
     expect(JSON.stringify(model.asked[0]?.at(-1))).toContain("This is not from the user");
     expect(JSON.stringify(sent[0])).toContain("<summary>\\nAll is known.\\n</summary>");
@@ -81,26 +88,74 @@ describe("a compaction", () => {
     expect(JSON.stringify(sent[0])).toContain("# Task\\nBoats");
   });
 
-  test("asks all the same where too much came behind the notes, or they know nothing", async () => {
-    for (const upTo of [2, 0]) {
+  test("asks for what came behind the notes where that is too much to keep, and loses neither", async () => {
+    for (const upTo of [6, 4]) {
       const model = ports();
-      const { usedNotes } = await run(input({ notes: { text: "old", upTo } }), model);
-      expect([usedNotes, model.asked.length]).toEqual([false, 1]);
+      const { usedNotes, sent, cut } = await run(
+        input({ notes: { text: "# Task\nBoats", upTo } }),
+        model,
+      );
+      expect([usedNotes, model.asked.length]).toEqual([true, 1]);
+      expect(JSON.stringify(sent[0])).toContain(
+        "# Task\\nBoats\\n\\n# Since these notes\\nAll is known.",
+      );
+      const [base, ...behind] = model.asked[0]?.slice(0, -1) ?? [];
+      expect(JSON.stringify(base)).toContain("Boats");
+      expect(behind).toEqual(TALK.slice(upTo, cut).map(({ message }) => message));
     }
   });
 
-  test("COMP-05: asks over less where the question itself is too long, a fixed number of times", async () => {
+  test("COMP-05: tells in parts what is too much for one prompt; each part is asked for once", async () => {
+    const model = ports(
+      { status: "answered", text: "Part one." },
+      { status: "answered", text: "Parts one and two." },
+    );
+    const long = place(
+      Array.from({ length: 60 }, (_, n) => (n % 2 ? answer : said)(`${n}. ${LONG}`)),
+    );
+    const { sent, cut } = await run(input({ placed: long }), model);
+    expect(model.asked.length).toBeGreaterThan(2);
+    for (const messages of model.asked) {
+      expect(refusals(messages)).toEqual([]);
+      expect(messageTokens(messages)).toBeLessThanOrEqual(limits.room - 500);
+    }
+    const told = model.asked
+      .flatMap((messages) => messages.slice(0, -1))
+      .map((m) => JSON.stringify(m));
+    for (const { message } of long.slice(0, cut)) {
+      expect(told.filter((text) => text === JSON.stringify(message))).toHaveLength(1);
+    }
+    expect(JSON.stringify(model.asked[1]?.[0])).toContain("Part one.");
+    expect(JSON.stringify(sent[0])).toContain("All is known.");
+  });
+
+  test("COMP-05: one message that is larger than all gives its beginning, and the others all they say", async () => {
+    const model = ports();
+    const placed = place([
+      said("Before it."),
+      said(LONG.repeat(200)),
+      ...TALK.map(({ message }) => message),
+    ]);
+    await run(input({ placed }), model);
+    const asked = JSON.stringify(model.asked);
+    expect(asked).toContain("Before it.");
+    expect(asked).toContain("[The rest was too long to be summarised]");
+    for (const messages of model.asked) {
+      expect(messageTokens(messages)).toBeLessThanOrEqual(limits.room - 500);
+    }
+  });
+
+  test("halves a prompt that proves too long after all, and stops after some calls", async () => {
     const tooLong: Summary = { status: "failed", kind: "too_long" };
     const model = ports(tooLong, tooLong);
     await run(input(), model);
     const sizes = model.asked.map((messages) => messages.length);
-    expect(sizes).toHaveLength(3);
     expect(sizes[1]).toBeLessThan(sizes[0] ?? 0);
     expect(sizes[2]).toBeLessThan(sizes[1] ?? 0);
     for (const messages of model.asked) expect(refusals(messages)).toEqual([]);
-    const never = ports(tooLong, tooLong, tooLong, tooLong);
+    const never = ports(...Array(20).fill(tooLong));
     expect(await compact(input(), never, signal)).toEqual(tooLong);
-    expect(never.asked).toHaveLength(3);
+    expect(never.asked).toHaveLength(COMPACTION_PARTS);
   });
 
   test("fails with what its call failed with, and does not ask again", async () => {

@@ -1,19 +1,20 @@
 // Compaction: what the conversation was is told in a summary, its newest messages stay as they are.
 // The transcript is untouched; what comes of this is a view of it.
 
-import { COMPACTED_FILES, COMPACTION_ATTEMPTS } from "../limits.ts";
+import { COMPACTED_FILES } from "../limits.ts";
 import type { Message } from "../query/messages.ts";
 import type { FailureKind } from "../query/model.ts";
 import { BYTES_PER_TOKEN } from "../query/tokens.ts";
 import { byteLength, cutBytes } from "../text.ts";
 import type { AttachedFile } from "./boundary.ts";
-import { boundaryMessage, SUMMARY_TASK } from "./boundary.ts";
+import { boundaryMessage } from "./boundary.ts";
 import type { ContextLimits } from "./context-limits.ts";
 import { recentFiles } from "./recent-files.ts";
-import { shrink } from "./shrink.ts";
 import { messageTokens } from "./size.ts";
+import type { Summary } from "./summarise.ts";
+import { summarise } from "./summarise.ts";
 import type { Placed, Tail } from "./tail.ts";
-import { isSaid, tailOf } from "./tail.ts";
+import { tailOf } from "./tail.ts";
 
 export interface CompactionInput {
   /** What stands in the place of what earlier compactions cut. */
@@ -23,11 +24,9 @@ export interface CompactionInput {
   /** The session's notes, fit to be a summary, and the last message that they know of. */
   notes: { text: string; upTo: number } | undefined;
   limits: ContextLimits;
+  /** Tokens of what stands before the messages of every request. */
+  fixed: number;
 }
-
-export type Summary =
-  | { status: "answered"; text: string }
-  | { status: "failed"; kind: FailureKind | "empty" };
 
 export interface CompactionPorts {
   /** One call of the model over these messages, whose prefix is the conversation's where it can be. */
@@ -48,8 +47,12 @@ export type Compaction =
     }
   /** All of it is what would be kept. */
   | { status: "nothing" }
-  | { status: "failed"; kind: FailureKind | "empty" };
+  | { status: "failed"; kind: FailureKind | "unfinished" };
 
+/** Between the notes and what the model says of the time since. */
+const SINCE = "\n\n# Since these notes\n";
+/** Left free for the question itself. */
+const TASK_TOKENS = 600;
 /** A tail of notes may take so much of the room; with more, a summary tells it. */
 const NOTES_TAIL_SHARE = 1 / 2;
 
@@ -62,20 +65,19 @@ export async function compact(
   const noted = tailWithNotes(input);
   const tail = noted ?? tailOf(input.placed, input.limits.keep);
   if (tail.cut === 0) return { status: "nothing" };
-  let summary = noted ? input.notes?.text : undefined;
-  if (summary === undefined) {
-    const said = await summarise(input, ports, signal);
-    if (said.status === "failed") return said;
-    summary = said.text;
-  }
   const left = input.placed.slice(0, input.placed.length - tail.kept.length);
+  const told = noted
+    ? { status: "answered" as const, text: "" }
+    : await tell(input, left, ports, signal);
+  if (told.status === "failed") return told;
+  const summary = [input.notes?.text ?? "", told.text].filter((text) => text !== "").join(SINCE);
   const files = await attach(left, tail.kept, input.limits, ports);
   return {
     status: "compacted",
     cut: tail.cut,
     head: [boundaryMessage(summary, files), ...tail.carried],
     kept: tail.kept,
-    usedNotes: noted !== undefined,
+    usedNotes: input.notes !== undefined,
     files: files.flatMap(({ path, etag, cut }) => (cut ? [] : [{ path, etag }])),
   };
 }
@@ -88,36 +90,24 @@ function tailWithNotes({ notes, placed, limits }: CompactionInput): Tail | undef
   return tail.cut > 0 && tokens <= limits.room * NOTES_TAIL_SHARE ? tail : undefined;
 }
 
-/** Asks for a summary; where the conversation is too long even for that, without its oldest part. */
-async function summarise(
-  { head, placed }: CompactionInput,
+/** What the model says of the messages that are cut, where notes do not tell it: behind them, then. */
+function tell(
+  { head, notes, limits, fixed }: CompactionInput,
+  left: readonly Placed[],
   ports: CompactionPorts,
   signal: AbortSignal,
 ): Promise<Summary> {
-  const task: Message = { role: "user", content: [{ type: "text", text: SUMMARY_TASK }] };
-  let said: Summary = { status: "failed", kind: "too_long" };
-  for (let attempt = 0; attempt < COMPACTION_ATTEMPTS; attempt += 1) {
-    const messages =
-      attempt === 0
-        ? [...head, ...placed.map(({ message }) => message)]
-        : [...head, ...shortened(placed, attempt / COMPACTION_ATTEMPTS)];
-    said = await ports.summarise([...messages, task], signal);
-    if (said.status === "answered" || said.kind !== "too_long") return said;
-  }
-  return said;
-}
-
-/** Without results that can be had again, and without the oldest part, up to the user's next words. */
-function shortened(placed: readonly Placed[], part: number): Message[] {
-  const most = messageTokens(placed.map(({ message }) => message)) * part;
-  let dropped = 0;
-  const from = placed.findIndex(({ message }) => {
-    if (dropped > most && isSaid(message)) return true;
-    dropped += messageTokens([message]);
-    return false;
-  });
-  const rest = placed.slice(Math.max(0, from)).map(({ message }) => message);
-  return shrink(rest, { results: rest.length, thinking: rest.length });
+  const unknown = notes ? left.filter(({ n }) => n > notes.upTo) : left;
+  return summarise(
+    {
+      base: notes ? [boundaryMessage(notes.text, [])] : head,
+      messages: unknown.map(({ message }) => message),
+      asSent: notes === undefined,
+      room: limits.room - fixed - TASK_TOKENS,
+    },
+    ports.summarise,
+    signal,
+  );
 }
 
 /** The files that the agent used last and that what is kept does not show. */

@@ -54,6 +54,7 @@ export function isSaid(message: Message): boolean {
   );
 }
 
-function holdsResult(message: Message): boolean {
+/** Whether a message answers calls: it stands right behind them. */
+export function holdsResult(message: Message): boolean {
   return message.content.some((block) => block.type === "tool_result");
 }

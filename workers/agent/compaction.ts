@@ -114,6 +114,7 @@ export async function compactNow(
   const made = await compact(
     {
       ...viewed,
+      cut: view.cut,
       notes: summaryNotes(sql, limits),
       limits,
       fixed: fixedTokens(of.system, of.tools),

@@ -29,6 +29,7 @@ const TALK = place(Array.from({ length: 20 }, (_, n) => (n % 2 ? answer : said)(
 const limits = contextLimits(12_000);
 const input = (more: Partial<CompactionInput> = {}): CompactionInput => ({
   head: [],
+  cut: 0,
   placed: TALK,
   notes: undefined,
   limits,
@@ -103,6 +104,27 @@ describe("a compaction", () => {
       expect(JSON.stringify(base)).toContain("Boats");
       expect(behind).toEqual(TALK.slice(upTo, cut).map(({ message }) => message));
     }
+  });
+
+  test("keeps what an earlier summary said of the time behind the notes", async () => {
+    const model = ports();
+    const placed = TALK.map((each) => ({ ...each, n: each.n + 50 }));
+    const notes = { text: "# Task\nBoats", upTo: 20 };
+    const { sent } = await run(
+      input({
+        head: [said("Boats, and then nets.")],
+        cut: 50,
+        placed,
+        notes,
+        limits: contextLimits(24_000),
+      }),
+      model,
+    );
+    expect(model.asked).toHaveLength(1);
+    expect(model.asked[0]?.[0]).toEqual(said("Boats, and then nets."));
+    expect(JSON.stringify(sent[0])).toContain(
+      "# Task\\nBoats\\n\\n# Since these notes\\nAll is known.",
+    );
   });
 
   test("COMP-05: tells in parts what is too much for one prompt; each part is asked for once", async () => {

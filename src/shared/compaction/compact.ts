@@ -17,8 +17,9 @@ import type { Placed, Tail } from "./tail.ts";
 import { tailOf } from "./tail.ts";
 
 export interface CompactionInput {
-  /** What stands in the place of what earlier compactions cut. */
+  /** What stands in the place of what earlier compactions cut, and the last message that they cut. */
   head: readonly Message[];
+  cut: number;
   /** The messages behind that, as the model sees them. */
   placed: readonly Placed[];
   /** The session's notes, fit to be a summary, and the last message that they know of. */
@@ -83,20 +84,28 @@ export async function compact(
 }
 
 /** What the notes do not know has to stay. Undefined where there are none, or that is too much. */
-function tailWithNotes({ notes, placed, limits }: CompactionInput): Tail | undefined {
-  if (!notes) return undefined;
+function tailWithNotes(input: CompactionInput): Tail | undefined {
+  const { notes, placed, limits } = input;
+  if (!notes || !knowsHead(input)) return undefined;
   const tail = tailOf(placed, limits.keep, notes.upTo);
   const tokens = messageTokens(tail.kept.map(({ message }) => message));
   return tail.cut > 0 && tokens <= limits.room * NOTES_TAIL_SHARE ? tail : undefined;
 }
 
+/** Whether the notes know all that the head stands for, so that they may take its place. */
+function knowsHead({ notes, cut }: CompactionInput): boolean {
+  return notes !== undefined && notes.upTo >= cut;
+}
+
 /** What the model says of the messages that are cut, where notes do not tell it: behind them, then. */
 function tell(
-  { head, notes, limits, fixed }: CompactionInput,
+  input: CompactionInput,
   left: readonly Placed[],
   ports: CompactionPorts,
   signal: AbortSignal,
 ): Promise<Summary> {
+  const { head, limits, fixed } = input;
+  const notes = knowsHead(input) ? input.notes : undefined;
   const unknown = notes ? left.filter(({ n }) => n > notes.upTo) : left;
   return summarise(
     {

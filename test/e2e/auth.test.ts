@@ -90,7 +90,9 @@ test("another user's and another tenant's session is a 404 like one that does no
         const response = await fetch(service.url + path.replace("ID", session), {
           method,
           headers: { authorization, "last-event-id": cursor?.id ?? "" },
-          ...(method === "POST" ? { body: JSON.stringify({ events: [say("hi")] }) } : {}),
+          ...(path.endsWith("/events") && method === "POST"
+            ? { body: JSON.stringify({ events: [say("hi")] }) }
+            : {}),
           ...(method === "PUT" ? { body: JSON.stringify({ notes: NOTES_TEMPLATE }) } : {}),
         });
         const { request_id, ...body } = (await response.json()) as Record<string, unknown>;

@@ -24,6 +24,7 @@ test.each([
   ...["0", "-5", "1.5", "plenty"].map((value) => ["DAILY_TOKEN_BUDGET", value]),
   ["MODEL", " "],
   ["RECALL_MODEL", " "],
+  ["FALLBACK_MODEL", "claude opus"],
   ["MODEL_IDLE_MS", "soon"],
   ["CONTEXT_WINDOW_TOKENS", "100"],
   ["RECALL_WAIT_MS", "60001"],

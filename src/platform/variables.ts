@@ -28,7 +28,7 @@ const place = (rules: (path: string) => MemoryPath) =>
     context.addIssue({ code: "custom", message });
   });
 
-const name = z.string().trim().min(1, "is blank");
+const name = z.string().trim().regex(/^\S+$/, "is blank or holds a blank, so it names no model");
 
 /** A switch of any spelling: a config file may hold `true` or 0 where a shell holds text. */
 const word = z.coerce.string();

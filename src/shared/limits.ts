@@ -201,6 +201,8 @@ export const NOTES_TOKENS = 12_000;
 export const NOTES_BYTES = 100_000;
 /** Model calls of one notes fork: edits, a second look where some were refused, and the end. */
 export const NOTES_ITERATIONS = 5;
+/** Updates of the notes that fail one behind the other before the next turn is waited for. */
+export const NOTES_FAILURES = 3;
 /** One update of the notes, in milliseconds. */
 export const NOTES_UPDATE_MS = 2 * 60 * 1000;
 /** How long a compaction waits for an update of the notes, in milliseconds. */

@@ -90,6 +90,25 @@ export function newestRange(
   return row && { first: row.first_turn, last: row.last_turn };
 }
 
+/** How many runs of a purpose in a turn have ended so, none of another end behind them. */
+export function lastRunsEnded(
+  sql: SqlStorage,
+  purpose: string,
+  turn: number,
+  ended: (outcome: string) => boolean,
+): number {
+  const outcomes = sql
+    .exec<{ outcome: string }>(
+      `SELECT outcome FROM runs WHERE purpose = ? AND first_turn = ? AND ended_at IS NOT NULL
+         ORDER BY n DESC`,
+      purpose,
+      turn,
+    )
+    .toArray();
+  const other = outcomes.findIndex(({ outcome }) => !ended(outcome));
+  return other < 0 ? outcomes.length : other;
+}
+
 /** What the newest run of a purpose has saved. Read without its messages, which may be broken. */
 export function savedByNewest(sql: SqlStorage, purpose: string): Receipt[] {
   const [row] = sql

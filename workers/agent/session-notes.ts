@@ -1,12 +1,15 @@
 import { errorName, log } from "../../src/platform/log.ts";
-import { NOTES_TOOL_CALLS } from "../../src/shared/limits.ts";
+import { NOTES_FAILURES, NOTES_TOOL_CALLS } from "../../src/shared/limits.ts";
 import { notesDue } from "../../src/shared/session-memory/due.ts";
 import { readMeta } from "./meta.ts";
 import type { SessionNotes } from "./notes.ts";
 import { notesState } from "./notes.ts";
 import type { NotesPorts, NotesTurn } from "./notes-update.ts";
 import { NOTES_PURPOSE, updateNotes } from "./notes-update.ts";
-import { endUnfinished } from "./runs.ts";
+import { endUnfinished, lastRunsEnded } from "./runs.ts";
+
+/** The ends of an update that say nothing against the next one. */
+const NO_FAILURE = new Set(["end_turn", "iterations", "nothing_new", "superseded", "interrupted"]);
 
 export interface SessionNotesPorts extends NotesPorts {
   /** Keeps the object alive for work that nobody waits for. */
@@ -34,7 +37,10 @@ export function createSessionNotes(ports: SessionNotesPorts): SessionNotes {
         growthTokens: settings.NOTES_GROWTH_TOKENS,
         toolCalls: NOTES_TOOL_CALLS,
       };
-      if (notesDue(notesState(sql), thresholds)) start(turn);
+      if (!notesDue(notesState(sql), thresholds)) return;
+      // A turn of many answers would else pay for as many updates that fail in the same way.
+      const failed = (outcome: string) => !NO_FAILURE.has(outcome);
+      if (lastRunsEnded(sql, NOTES_PURPOSE, turn.n, failed) < NOTES_FAILURES) start(turn);
     } catch (error) {
       log("notes.not_looked_at", { error: errorName(error) });
     }

@@ -2,6 +2,7 @@
 
 import { env, evictDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
+import type { ScriptStep } from "../../dev/stand-in-model/script.ts";
 import { NOTES_TEMPLATE } from "../../src/shared/session-memory/template.ts";
 import { countAnswer, notesState, readNotes, rebaseNotes } from "./notes.ts";
 import {
@@ -91,6 +92,34 @@ test("a compaction before the first update leaves the first threshold", async ()
     grow(9_000, 4);
     rebaseNotes(sql, 2_000);
     expect(notesState(sql)).toMatchObject({ baseline: null, toolCalls: 0 });
+  });
+});
+
+test("three updates that fail one behind the other are the last of their turn", async () => {
+  const id = await session();
+  await inside(id, async (life) => {
+    const notes = life.notes();
+    const turn = life.grow(10_000);
+    const answer = async (of: typeof turn, step: ScriptStep) => {
+      model.reset();
+      model.enqueue({ ...step, match: { purpose: "session-notes" } });
+      notes.answered(of, false);
+      await notes.inFlight();
+      return model.requests.length;
+    };
+    const refusal = { fault: { type: "refusal" as const } };
+    expect(await answer(turn, refusal)).toBe(1);
+    expect(await answer(turn, refusal)).toBe(1);
+    expect(await answer(turn, { text: "Nothing." })).toBe(1);
+    expect(notesState(life.sql).baseline).toBe(10_000);
+    const next = life.grow(15_000);
+    for (let n = 0; n < 3; n += 1) expect(await answer(next, refusal)).toBe(1);
+    expect(await answer(next, refusal)).toBe(0);
+    // Nor does an object that was started again forget it.
+    life.notes().answered(next, false);
+    expect(life.runs()).toHaveLength(6);
+    expect(await answer(life.grow(15_010), { text: "Nothing." })).toBe(1);
+    expect(notesState(life.sql).baseline).toBe(15_010);
   });
 });
 

@@ -90,7 +90,9 @@ test("between two compactions each request begins with the bytes of the one befo
     .filter((body, n) => !(bodies[n] ?? []).every((b, k) => b === body[k]));
   expect(broken).toHaveLength(2);
   // The summary is asked for with the conversation's own bytes.
-  for (const { body, usage } of requestsFor(service, id, "compaction")) {
+  const summaries = requestsFor(service, id, "compaction");
+  expect(summaries).toHaveLength(2);
+  for (const { body, usage } of summaries) {
     expect((body as { tools: unknown[] }).tools).toHaveLength(6);
     expect(usage?.cache_read_input_tokens).toBeGreaterThan(5 * (usage?.input_tokens ?? 0));
   }

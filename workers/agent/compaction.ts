@@ -118,6 +118,7 @@ export async function compactNow(
       notes: summaryNotes(sql, limits),
       limits,
       fixed: fixedTokens(of.system, of.tools),
+      ratio: readContext(sql).ratio,
     },
     {
       summarise: (messages, stop) => summarise(ports, of, limits, messages, stop),

@@ -34,6 +34,7 @@ const input = (more: Partial<CompactionInput> = {}): CompactionInput => ({
   notes: undefined,
   limits,
   fixed: 500,
+  ratio: 1,
   ...more,
 });
 
@@ -149,6 +150,22 @@ describe("a compaction", () => {
     }
     expect(JSON.stringify(model.asked[1]?.[0])).toContain("Part one.");
     expect(JSON.stringify(sent[0])).toContain("All is known.");
+  });
+
+  test.each([
+    [0.4, 1, "one call that reads the cache, whatever the bytes say"],
+    [1, 3, "parts"],
+    [1.6, 5, "smaller parts"],
+  ])("what the API counts %f of the bytes' tokens is told in %i: %s", async (ratio, calls) => {
+    const placed = place(
+      Array.from({ length: 40 }, (_, n) => (n % 2 ? answer : said)(`${n}. ${LONG}`)),
+    );
+    const model = ports();
+    await run(input({ placed, ratio }), model);
+    expect(model.asked).toHaveLength(calls);
+    for (const messages of model.asked) {
+      expect((messageTokens(messages) + 500) * ratio).toBeLessThanOrEqual(limits.room);
+    }
   });
 
   test("COMP-05: one message that is larger than all gives its beginning, and the others all they say", async () => {

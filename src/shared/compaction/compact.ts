@@ -25,8 +25,10 @@ export interface CompactionInput {
   /** The session's notes, fit to be a summary, and the last message that they know of. */
   notes: { text: string; upTo: number } | undefined;
   limits: ContextLimits;
-  /** Tokens of what stands before the messages of every request. */
+  /** Tokens, by their bytes, of what stands before the messages of every request. */
   fixed: number;
+  /** Tokens that the API counts for one that the bytes say. */
+  ratio: number;
 }
 
 export interface CompactionPorts {
@@ -85,11 +87,11 @@ export async function compact(
 
 /** What the notes do not know has to stay. Undefined where there are none, or that is too much. */
 function tailWithNotes(input: CompactionInput): Tail | undefined {
-  const { notes, placed, limits } = input;
+  const { notes, placed, limits, ratio } = input;
   if (!notes || !knowsHead(input)) return undefined;
   const tail = tailOf(placed, limits.keep, notes.upTo);
   const tokens = messageTokens(tail.kept.map(({ message }) => message));
-  return tail.cut > 0 && tokens <= limits.room * NOTES_TAIL_SHARE ? tail : undefined;
+  return tail.cut > 0 && tokens * ratio <= limits.room * NOTES_TAIL_SHARE ? tail : undefined;
 }
 
 /** Whether the notes know all that the head stands for, so that they may take its place. */
@@ -104,7 +106,7 @@ function tell(
   ports: CompactionPorts,
   signal: AbortSignal,
 ): Promise<Summary> {
-  const { head, limits, fixed } = input;
+  const { head, limits, fixed, ratio } = input;
   const notes = knowsHead(input) ? input.notes : undefined;
   const unknown = notes ? left.filter(({ n }) => n > notes.upTo) : left;
   return summarise(
@@ -112,7 +114,7 @@ function tell(
       base: notes ? [boundaryMessage(notes.text, [])] : head,
       messages: unknown.map(({ message }) => message),
       asSent: notes === undefined,
-      room: limits.room - fixed - TASK_TOKENS,
+      room: Math.floor(limits.room / ratio) - fixed - TASK_TOKENS,
     },
     ports.summarise,
     signal,

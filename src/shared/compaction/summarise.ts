@@ -22,7 +22,7 @@ export interface ToSummarise {
   messages: readonly Message[];
   /** Whether base and messages are the bytes that the model was sent: then its cache is read. */
   asSent: boolean;
-  /** Tokens that base and messages of one prompt may have. */
+  /** Tokens, by their bytes, that base and messages of one prompt may have. */
   room: number;
 }
 

@@ -8,6 +8,8 @@ const ITERATIONS = 50;
 const RESCHEDULED = "session.status_rescheduled";
 const MEMORIES = 50;
 const SOURCES = 300;
+const PROJECT = "release";
+const ROOT = `/workspace/${PROJECT}`;
 /** Of one invocation, on the paid plan. */
 const SUBREQUESTS = 10_000;
 /** Active CPU time of one invocation, by default. */
@@ -21,8 +23,8 @@ export async function benchTurn(): Promise<void> {
     // The last iteration of a turn is its answer.
     return said % ITERATIONS === 0 ? undefined : { text: "I work.", tools: toolsOf(said) };
   });
-  await service.fill("work", MEMORIES, SOURCES);
-  const session = await service.session("work", "on");
+  await service.fill(PROJECT, MEMORIES, SOURCES);
+  const session = await service.session(PROJECT, "on");
   // The first turn is answered at once.
   said = ITERATIONS - 1;
   await session.turn("hello there");
@@ -50,12 +52,12 @@ export async function benchTurn(): Promise<void> {
 
 /** Three readers and two writers, of the workspace and of the memory. */
 function toolsOf(n: number) {
-  const file_path = `/workspace/work/src/part-${n % SOURCES}.ts`;
+  const file_path = `${ROOT}/src/part-${n % SOURCES}.ts`;
   return [
     { name: "Read", input: { file_path } },
-    { name: "Glob", input: { pattern: `**/part-${n % 10}*.ts`, path: "/workspace/work" } },
-    { name: "Grep", input: { pattern: `buildPart${n % SOURCES}\\b`, path: "/workspace/work" } },
-    { name: "Write", input: { file_path: `/workspace/work/out/${n}.md`, content: `Step ${n}.\n` } },
+    { name: "Glob", input: { pattern: `**/part-${n % 10}*.ts`, path: ROOT } },
+    { name: "Grep", input: { pattern: `buildPart${n % SOURCES}\\b`, path: ROOT } },
+    { name: "Write", input: { file_path: `${ROOT}/out/${n}.md`, content: `Step ${n}.\n` } },
     { name: "Edit", input: { file_path, old_string: "return ", new_string: "return  " } },
   ];
 }

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { MemdirError } from "../shared/errors.ts";
 import * as limits from "../shared/limits.ts";
 import { type MemoryPath, memoryBase, memoryPath } from "../shared/settings/memory-path.ts";
+import { permissionMode } from "../shared/tools/permission.ts";
 
 /** A whole number from `least` to `most`: a time that never comes is a mistake, not a setting. */
 const within = (least: number, most: number) =>
@@ -65,9 +66,7 @@ const variables = z.object({
   /** How long a compaction waits for an update of the notes. */
   NOTES_WAIT_MS: within(0, MINUTE_MS).default(limits.NOTES_WAIT_MS),
   /** How a session asks before a tool changes something, unless its creation says otherwise. */
-  PERMISSION_MODE: z
-    .enum(["accept_edits", "ask", "read_only"], 'is none of "accept_edits", "ask", "read_only"')
-    .default("accept_edits"),
+  PERMISSION_MODE: permissionMode.default("accept_edits"),
   APPROVAL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(limits.APPROVAL_TIMEOUT_MS),
   CUSTOM_TOOL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(limits.CUSTOM_TOOL_TIMEOUT_MS),
   DAILY_TOKEN_BUDGET: within(1, 1_000_000_000_000).optional(),

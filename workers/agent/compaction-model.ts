@@ -2,7 +2,6 @@
 
 import { errorName, log } from "../../src/platform/log.ts";
 import type { AgentSettings } from "../../src/platform/variables.ts";
-
 import type { ContextLimits } from "../../src/shared/compaction/context-limits.ts";
 import type { Summary } from "../../src/shared/compaction/summarise.ts";
 import { CONTINUATIONS, SUMMARY_TOKENS } from "../../src/shared/limits.ts";

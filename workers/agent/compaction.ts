@@ -13,7 +13,7 @@ import {
   NOTES_TOKENS,
 } from "../../src/shared/limits.ts";
 import type { Prepared } from "../../src/shared/query/loop.ts";
-import type { Message } from "../../src/shared/query/messages.ts";
+import { type Message, toolCallsOf } from "../../src/shared/query/messages.ts";
 import type { ModelFailure } from "../../src/shared/query/model.ts";
 import { notesHaveContent } from "../../src/shared/session-memory/sections.ts";
 import { notesForSummary } from "../../src/shared/session-memory/summary.ts";
@@ -77,7 +77,7 @@ export async function prepareContext(
   }
   if (tooLong || requested || due) {
     const trigger = tooLong ? "too_long" : requested ? "manual" : "auto";
-    const { status } = await compactNow(ports, of, trigger, tokens, signal);
+    const status = await compactNow(ports, of, trigger, tokens, signal);
     if (status === "compacted") {
       changed = true;
       tokens = await sizeOf(ports, of, limits.room, signal);
@@ -90,12 +90,8 @@ export async function prepareContext(
   return changed ? { status: "ready", messages: readMessages(sql) } : { status: "ready" };
 }
 
-export type Compacted =
-  | { status: "compacted"; tokensBefore: number; tokensAfter: number; usedNotes: boolean }
-  | { status: "nothing" }
-  | { status: "failed" }
-  /** Its signal was aborted before anything was changed. */
-  | { status: "stopped" };
+/** `stopped`: its signal was aborted before anything was changed. */
+export type Compacted = Compaction["status"] | "stopped";
 
 /** Compacts, whatever the size. `tokens` is the conversation's before it. */
 export async function compactNow(
@@ -108,7 +104,7 @@ export async function compactNow(
   const { sql, settings } = ports;
   const limits = limitsOf(settings, of.meta.model);
   await settleNotes(ports, signal);
-  if (signal.aborted) return { status: "stopped" };
+  if (signal.aborted) return "stopped";
   const view = readViewRow(sql);
   const viewed = readViewed(sql);
   const made = await compact(
@@ -126,7 +122,7 @@ export async function compactNow(
     },
     signal,
   );
-  if (signal.aborted) return { status: "stopped" };
+  if (signal.aborted) return "stopped";
   if (made.status === "compacted") {
     return commitCompaction(ports, of, { ...made, view }, trigger, tokens, limits, signal);
   }
@@ -140,7 +136,7 @@ export async function compactNow(
     const error = compactionError(made.kind);
     appendEvent(sql, { type: "session.error", error, turn_id: of.turn.eventId }, ports.now());
   });
-  return { status: made.status };
+  return made.status;
 }
 
 /** Waits for an update of the notes in flight; one that is not done by then is dropped. */
@@ -214,7 +210,7 @@ async function commitCompaction(
   const { ratio } = readContext(sql);
   const counted = await countPrompt(ports, of, messages, signal);
   const tokensAfter = counted ?? Math.ceil((fixed + messageTokens(messages)) * ratio);
-  if (signal.aborted) return { status: "stopped" };
+  if (signal.aborted) return "stopped";
   ports.commit(() => {
     writeView(sql, view);
     changeContext(sql, {
@@ -249,7 +245,7 @@ async function commitCompaction(
       ports.now(),
     );
   });
-  return { status: "compacted", tokensBefore, tokensAfter, usedNotes };
+  return "compacted";
 }
 
 /** The first turn of which nothing was cut. */
@@ -265,13 +261,9 @@ function firstWholeTurn(sql: SqlStorage, cut: number): number {
 /** Files that calls of these messages name. */
 function namedIn(messages: readonly Message[]): string[] {
   return messages.flatMap((message) =>
-    message.role === "user"
-      ? []
-      : message.content.flatMap((block) =>
-          block.type === "tool_use" && typeof block.input.file_path === "string"
-            ? [block.input.file_path]
-            : [],
-        ),
+    toolCallsOf(message).flatMap(({ input }) =>
+      typeof input.file_path === "string" ? [input.file_path] : [],
+    ),
   );
 }
 

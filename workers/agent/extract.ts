@@ -19,7 +19,6 @@ import { forkSucceeded, newFork, runFork } from "../../src/shared/fork/forked-ag
 import * as limits from "../../src/shared/limits.ts";
 import type { FailureKind } from "../../src/shared/query/model.ts";
 import type { LoopStep } from "../../src/shared/query/steps.ts";
-import { usageOf } from "../../src/shared/query/steps.ts";
 import { rememberNotes } from "../../src/shared/tools/seen.ts";
 import type { AgentEnv } from "../env.ts";
 import { readSeen } from "./calls.ts";
@@ -39,7 +38,7 @@ import { beginRun, isUnfinished, recordRunStep, unfinishedRun } from "./runs.ts"
 import { sessionMounts } from "./session-mounts.ts";
 import { clientTools } from "./session-tools.ts";
 import { countMessages } from "./transcript.ts";
-import { addUsage } from "./usage.ts";
+import { addStepUsage } from "./usage.ts";
 
 /** A batch may take this part of a small window. */
 const BATCH_SHARE = 1 / 3;
@@ -290,19 +289,15 @@ async function recordStep(
     if (step.type === "call_finished" && step.whole) {
       keepResult(ports.sql, step.whole.path, step.whole.content, ports.now());
     }
-    addStepUsage(ports, meta, step);
+    addStepUsage(ports.sql, "extraction", meta.model, step, ports.now());
   });
 }
 
 function countUsage(ports: ExtractPorts, meta: Meta, step: LoopStep): void {
   try {
-    ports.commit(() => addStepUsage(ports, meta, step));
+    const { sql } = ports;
+    ports.commit(() => addStepUsage(sql, "extraction", meta.model, step, ports.now()));
   } catch (error) {
     log("extraction.usage_lost", { error: errorName(error) });
   }
-}
-
-function addStepUsage(ports: ExtractPorts, meta: Meta, step: LoopStep): void {
-  const usage = usageOf(step);
-  if (usage) addUsage(ports.sql, "extraction", meta.model, usage, ports.now());
 }

@@ -1,9 +1,10 @@
 // What is known of a session beside its conversation.
 
 import * as z from "zod";
+import { permissionMode } from "../../src/shared/tools/permission.ts";
 import { keptTool } from "./custom-tools.ts";
 import { memorySchema } from "./memory.ts";
-import { midTurnMessages, permissionMode } from "./session-modes.ts";
+import { midTurnMessages } from "./session-modes.ts";
 
 const schema = z.object({
   id: z.string(),

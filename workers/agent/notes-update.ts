@@ -8,7 +8,7 @@ import { messageTokens } from "../../src/shared/compaction/size.ts";
 import type { ForkPrefix } from "../../src/shared/fork/forked-agent.ts";
 import { forkSucceeded, newFork, runFork } from "../../src/shared/fork/forked-agent.ts";
 import * as limits from "../../src/shared/limits.ts";
-import { type LoopStep, usageOf } from "../../src/shared/query/steps.ts";
+import type { LoopStep } from "../../src/shared/query/steps.ts";
 import { textTokens } from "../../src/shared/query/tokens.ts";
 import { notesPrompt } from "../../src/shared/session-memory/prompt.ts";
 import { copyNotes } from "../../src/shared/session-memory/sandbox.ts";
@@ -27,7 +27,7 @@ import type { Run } from "./runs.ts";
 import { beginRun, endRun, isUnfinished, recordRunStep } from "./runs.ts";
 import { lastMessage } from "./transcript.ts";
 import type { Turn } from "./turns.ts";
-import { addUsage } from "./usage.ts";
+import { addStepUsage } from "./usage.ts";
 
 export const NOTES_PURPOSE = "session-notes";
 
@@ -186,8 +186,7 @@ function record(ports: NotesPorts, meta: Meta, run: Run, step: LoopStep): void {
   if (step.type === "preview" || step.type === "request_started") return;
   ports.commit(() => {
     if (isUnfinished(ports.sql, run.n)) recordRunStep(ports.sql, run.n, step, []);
-    const usage = usageOf(step);
-    if (usage) addUsage(ports.sql, NOTES_PURPOSE, meta.model, usage, ports.now());
+    addStepUsage(ports.sql, NOTES_PURPOSE, meta.model, step, ports.now());
   });
 }
 

@@ -4,12 +4,8 @@
 import * as z from "zod";
 import { MemdirError } from "../../src/shared/errors.ts";
 import type { PermissionMode } from "../../src/shared/tools/permission.ts";
-import { PERMISSION_MODES } from "../../src/shared/tools/permission.ts";
+import { permissionMode } from "../../src/shared/tools/permission.ts";
 
-export const permissionMode = z.enum(
-  PERMISSION_MODES,
-  `is none of ${PERMISSION_MODES.map((mode) => `"${mode}"`).join(", ")}`,
-);
 export const midTurnMessages = z.enum(["queue", "join"], 'is neither "queue" nor "join"');
 
 /** The modes among a session's metadata; wrong ones name their field. */

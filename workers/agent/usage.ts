@@ -6,6 +6,7 @@ import type { UsageRow } from "../../src/platform/account-rpc.ts";
 import { utcDay } from "../../src/platform/budget.ts";
 import type { Purpose, Usage } from "../../src/shared/query/model.ts";
 import { modelFacts } from "../../src/shared/query/models.ts";
+import { type LoopStep, usageOf } from "../../src/shared/query/steps.ts";
 
 /** One of the tables of a session. */
 export const USAGE_TABLE = `CREATE TABLE IF NOT EXISTS usage_days (
@@ -38,6 +39,18 @@ export function addUsage(
     usage.cacheCreation,
     usage.output,
   );
+}
+
+/** The same for the request that a step ends, answered or not. */
+export function addStepUsage(
+  sql: SqlStorage,
+  purpose: Purpose,
+  model: string,
+  step: LoopStep,
+  now: number,
+): void {
+  const usage = usageOf(step);
+  if (usage) addUsage(sql, purpose, model, usage, now);
 }
 
 /** What the account has not been told: whole figures, which it may take any number of times. */

@@ -65,13 +65,10 @@ export async function compact(
   ports: CompactionPorts,
   signal: AbortSignal,
 ): Promise<Compaction> {
-  const noted = tailWithNotes(input);
-  const tail = noted ?? tailOf(input.placed, input.limits.keep);
+  const tail = tailWithNotes(input) ?? tailOf(input.placed, input.limits.keep);
   if (tail.cut === 0) return { status: "nothing" };
   const left = input.placed.slice(0, input.placed.length - tail.kept.length);
-  const told = noted
-    ? { status: "answered" as const, text: "" }
-    : await tell(input, left, ports, signal);
+  const told = await tell(input, left, ports, signal);
   if (told.status === "failed") return told;
   const summary = [input.notes?.text ?? "", told.text].filter((text) => text !== "").join(SINCE);
   const files = await attach(left, tail.kept, input.limits, ports);
@@ -99,7 +96,7 @@ function knowsHead({ notes, cut }: CompactionInput): boolean {
   return notes !== undefined && notes.upTo >= cut;
 }
 
-/** What the model says of the messages that are cut, where notes do not tell it: behind them, then. */
+/** What the model says of the messages that are cut and that no notes tell of; it is not asked for none. */
 function tell(
   input: CompactionInput,
   left: readonly Placed[],

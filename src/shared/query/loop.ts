@@ -213,8 +213,8 @@ export async function* runLoop(
   /** What another model thought is nothing that this one could be shown later. */
   function ownThoughts(answer: Answer): Answer {
     if (model === ports.request.model) return answer;
-    const content = answer.content.filter(({ type }) => !type.endsWith("thinking"));
-    return { ...answer, content };
+    const message = withoutThinking({ role: "assistant", content: answer.content });
+    return { ...answer, content: message?.role === "assistant" ? message.content : [] };
   }
 
   function takesOver(failure: ModelFailure, failed: number): boolean {

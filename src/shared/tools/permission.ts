@@ -1,15 +1,19 @@
 // What a session's mode says of a call. Decided on the canonical path, by the same rule as the
 // sandbox: what is spelled so that it only looks like memory is not memory.
 
+import * as z from "zod";
 import type { Tool, WriteTool } from "../query/tool.ts";
 import type { Permission } from "../query/waits.ts";
 import { canonicalPath, isWithin, showPath } from "../safety/path.ts";
 import { refused } from "./plan.ts";
 import { failure } from "./result.ts";
 
-export const PERMISSION_MODES = ["accept_edits", "ask", "read_only"] as const;
 /** `ask` and `read_only` are about changes outside the agent's own memory; reading is always free. */
-export type PermissionMode = (typeof PERMISSION_MODES)[number];
+export const permissionMode = z.enum(
+  ["accept_edits", "ask", "read_only"],
+  'is none of "accept_edits", "ask", "read_only"',
+);
+export type PermissionMode = z.infer<typeof permissionMode>;
 
 export interface PermissionRules {
   mode: PermissionMode;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { refusals } from "../query/history-fixture.ts";
 import { keptFile, keptNote } from "../query/kept-result.ts";
-import type { AssistantBlock, Message } from "../query/messages.ts";
+import type { AssistantBlock, Message, UserBlock } from "../query/messages.ts";
 import { filesCleared, shrink, shrinkable } from "./shrink.ts";
 
 const said = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
@@ -77,6 +77,30 @@ describe("shrinking", () => {
     expect(shrinkable(more)).toBe(3);
     expect(contents(shrink(more, { results: shrinkable(more), thinking: 0 }))[1]).toBe("short");
     expect(shrinkable([said("hello")])).toBe(0);
+  });
+
+  test("the results of the newest answer stay, however many: nobody has read them yet", () => {
+    const ids = ["a", "b", "c", "d", "e", "f", "g"];
+    const calls: AssistantBlock[] = ids.map((id) => ({
+      type: "tool_use",
+      id,
+      name: "Read",
+      input: {},
+    }));
+    const results: UserBlock[] = ids.map((id) => ({
+      type: "tool_result",
+      tool_use_id: id,
+      content: LONG,
+    }));
+    const many: Message[] = [
+      said("look"),
+      { role: "assistant", content: calls },
+      { role: "user", content: results },
+    ];
+    expect(shrinkable(many)).toBe(0);
+    const more = [...many, asks("h", "Read"), result("h", LONG)];
+    expect(shrinkable(more)).toBe(3);
+    expect(shrinkable([...HISTORY, ...many])).toBe(HISTORY.length);
   });
 
   test("says which files are not shown any more", () => {

@@ -44,14 +44,18 @@ export function shrink(messages: readonly Message[], how: Shrunk): Message[] {
   return shrinkEach(messages, how).filter((message) => message !== undefined);
 }
 
-/** Of how many of the oldest messages the results may go: all up to the newest ones, which stay. */
+/**
+ * Of how many of the oldest messages the results may go: all up to the newest ones, which stay. Those
+ * of the newest answer are all among them: the model may not have seen them yet.
+ */
 export function shrinkable(messages: readonly Message[]): number {
-  let left = RESULTS_KEPT;
+  let kept = 0;
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at];
     if (message?.role !== "user") continue;
-    left -= message.content.filter((block) => block.type === "tool_result").length;
-    if (left < 0) return at + 1;
+    const results = message.content.filter((block) => block.type === "tool_result").length;
+    if (results > 0 && kept > 0 && kept + results > RESULTS_KEPT) return at + 1;
+    kept += results;
   }
   return 0;
 }

@@ -3,15 +3,8 @@
 import { expect, test } from "vitest";
 import { unwrap } from "../../src/platform/reply.ts";
 import { readContext } from "./context.ts";
-import {
-  inside,
-  model,
-  session,
-  settle,
-  stub,
-  withModel,
-  withNotes,
-} from "./notes-life-fixture.ts";
+import { inside, model, session, settle, withModel, withNotes } from "./notes-life-fixture.ts";
+import { stub } from "./session-object-fixture.ts";
 
 withNotes();
 

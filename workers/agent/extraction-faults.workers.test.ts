@@ -12,12 +12,9 @@ import {
   endedTurn,
   inside,
   made,
-  object,
-  owner,
   pause,
   session,
   settle,
-  stub,
   withExtractions,
   withModel,
 } from "./extraction-life-fixture.ts";
@@ -25,6 +22,7 @@ import { outcomesOf, seedIndex, verifySaved, versionsOf } from "./extraction-sav
 import { readExtraction } from "./extraction-state.ts";
 import { savesThree, server } from "./fork-model-fixture.ts";
 import { listRuns } from "./runs.ts";
+import { object, owner, stub } from "./session-object-fixture.ts";
 
 withExtractions();
 

@@ -8,7 +8,6 @@ import { unwrap } from "../../src/platform/reply.ts";
 import type { ExtractReply } from "../../src/platform/session-rpc.ts";
 import { type AgentSettings, variablesOf } from "../../src/platform/variables.ts";
 import type { LoopOutcome } from "../../src/shared/query/steps.ts";
-import type { AgentEnv } from "../env.ts";
 import { appendEvent } from "./events.ts";
 import { type ExtractPorts, extract } from "./extract.ts";
 import { changeExtraction, endTurnMark } from "./extraction-state.ts";
@@ -16,17 +15,10 @@ import { server, withForkModel } from "./fork-model-fixture.ts";
 import { readMeta } from "./meta.ts";
 import { newMeta } from "./meta-fixture.ts";
 import type { Session } from "./session.ts";
-import { type SessionStub, sessionStub } from "./stubs.ts";
+import { object, owner, stub } from "./session-object-fixture.ts";
 import { appendMessage } from "./transcript.ts";
 import { addTurn, changeTurn } from "./turns.ts";
 
-declare global {
-  namespace Cloudflare {
-    interface Env extends AgentEnv {}
-  }
-}
-
-export const owner = { tenant: "acme", user: "ann" };
 /** Sessions to be cleared behind a test. */
 export const made: string[] = [];
 
@@ -188,15 +180,6 @@ export async function withModel(id: string): Promise<void> {
 
 export function inside<T>(id: string, work: (life: Life) => T | Promise<T>): Promise<T> {
   return runInDurableObject<Session, T>(object(id), (_instance, state) => work(lifeOf(state)));
-}
-
-export function stub(id: string): SessionStub {
-  return sessionStub(env, owner, id);
-}
-
-export function object(id: string): DurableObjectStub<Session> {
-  const name = JSON.stringify([owner.tenant, owner.user, id]);
-  return env.SESSION.get(env.SESSION.idFromName(name)) as DurableObjectStub<Session>;
 }
 
 export function pause(ms: number): Promise<void> {

@@ -7,7 +7,6 @@ import {
   endedTurn,
   inside,
   session,
-  stub,
   withExtractions,
   withModel,
 } from "./extraction-life-fixture.ts";
@@ -15,6 +14,7 @@ import { outcomesOf, seedIndex } from "./extraction-saved-fixture.ts";
 import { readExtraction } from "./extraction-state.ts";
 import { model, server } from "./fork-model-fixture.ts";
 import { listRuns } from "./runs.ts";
+import { stub } from "./session-object-fixture.ts";
 
 withExtractions();
 

@@ -1,7 +1,8 @@
 // The model's server of an extraction fork, which answers by what a request holds.
 
-import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
+import { afterEach, beforeEach } from "vitest";
 import { createStandIn, type ModelCall } from "../../dev/stand-in-model/stand-in.ts";
+import { withFetch } from "./session-object-fixture.ts";
 
 export const model = createStandIn({ reply: (call) => answerOf(call) });
 type Step = NonNullable<ReturnType<NonNullable<Parameters<typeof createStandIn>[0]>["reply"] & {}>>;
@@ -15,15 +16,11 @@ export const server: {
 
 /** Puts the model where the fork asks for it. */
 export function withForkModel(): void {
-  let fetched: { mockRestore(): void } | undefined;
-  beforeAll(() => {
-    fetched = vi.spyOn(globalThis, "fetch").mockImplementation((input, init) => {
-      const { atModel } = server;
-      const answer = () => model.handle(new Request(input as Request, init as RequestInit));
-      return (atModel ? atModel(answer) : answer()) as ReturnType<typeof fetch>;
-    });
+  withFetch((request) => {
+    const { atModel } = server;
+    const answer = () => model.handle(request);
+    return atModel ? atModel(answer) : answer();
   });
-  afterAll(() => fetched?.mockRestore());
   beforeEach(() => {
     model.reset();
     server.atModel = undefined;

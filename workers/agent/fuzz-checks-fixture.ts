@@ -6,11 +6,11 @@ import { workspaceMount } from "../../src/platform/mount-table.ts";
 import { unwrap } from "../../src/platform/reply.ts";
 import type { Message } from "../../src/shared/query/messages.ts";
 import type { Case } from "./fuzz-object-fixture.ts";
-import { object, stub } from "./fuzz-object-fixture.ts";
 import type { Asked } from "./fuzz-script-fixture.ts";
 import { LAST, LAST_ANSWER } from "./fuzz-script-fixture.ts";
 import { readMeta } from "./meta.ts";
 import type { Session } from "./session.ts";
+import { object, stub } from "./session-object-fixture.ts";
 import { readRows } from "./transcript.ts";
 import { readMessages } from "./view.ts";
 

@@ -14,11 +14,8 @@ import {
   insteadOf,
   live,
   message,
-  OWNER,
-  object,
   pause,
   strikesAt,
-  stub,
   taken,
   text,
 } from "./fuzz-object-fixture.ts";
@@ -27,6 +24,7 @@ import { BIG, LAST, planOf, randomOf, SEEDED, scriptOf } from "./fuzz-script-fix
 import { readMeta } from "./meta.ts";
 import { newMeta } from "./meta-fixture.ts";
 import type { Session } from "./session.ts";
+import { object, owner, stub } from "./session-object-fixture.ts";
 import { currentTurn } from "./turns.ts";
 import { openWaits } from "./waits.ts";
 
@@ -88,7 +86,7 @@ async function begin(seed: number): Promise<Live> {
       return memory;
     },
   );
-  const memory = memdirStub(env, OWNER, place.storeId);
+  const memory = memdirStub(env, owner, place.storeId);
   await seedFiles(id, memory);
   const asked: Asked[] = [];
   const own: Live = {
@@ -119,7 +117,7 @@ async function begin(seed: number): Promise<Live> {
 
 async function seedFiles(id: string, memory: MemdirStub): Promise<void> {
   const bytes = (text: string) => new TextEncoder().encode(text);
-  const { store } = workspaceMount(env.FILES, { ...OWNER, role: "member" }, id);
+  const { store } = workspaceMount(env.FILES, { ...owner, role: "member" }, id);
   const actor = { type: "user", userId: "ann" } as const;
   const names = Array.from({ length: SEEDED }, (_, n) => `old-${n}.md`);
   for (const path of [...names, "log-0.md", "log-1.md"]) {

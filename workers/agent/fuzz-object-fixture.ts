@@ -8,7 +8,7 @@ import type { AgentEnv } from "../env.ts";
 import type { ClientEvent } from "./client-events.ts";
 import type { Asked, Deed, Moment, Plan, Random, Strike, scriptOf } from "./fuzz-script-fixture.ts";
 import type { Session } from "./session.ts";
-import { type SessionStub, sessionStub } from "./stubs.ts";
+import { object } from "./session-object-fixture.ts";
 
 declare global {
   namespace Cloudflare {
@@ -19,7 +19,6 @@ declare global {
   }
 }
 
-export const OWNER = { tenant: "acme", user: "ann" };
 const MODEL = { ANTHROPIC_API_KEY: "stand-in", ANTHROPIC_BASE_URL: "http://model.test" };
 export const INTERRUPT: ClientEvent = { type: "user.interrupt" };
 
@@ -235,15 +234,6 @@ export function message(words: string): ClientEvent {
 
 export function text(words: string) {
   return { type: "text" as const, text: words };
-}
-
-export function stub(id: string): SessionStub {
-  return sessionStub(env, OWNER, id);
-}
-
-export function object(id: string): DurableObjectStub<Session> {
-  const name = JSON.stringify([OWNER.tenant, OWNER.user, id]);
-  return env.SESSION.get(env.SESSION.idFromName(name)) as DurableObjectStub<Session>;
 }
 
 export function pause(ms: number): Promise<void> {

@@ -2,27 +2,19 @@
 // FUZZ_SEED is the first one's, FUZZ_CASES how many follow.
 
 import { env } from "cloudflare:test";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { problemsOf } from "./fuzz-checks-fixture.ts";
 import { runCase } from "./fuzz-client-fixture.ts";
 import type { Case } from "./fuzz-object-fixture.ts";
-import { answer, stub } from "./fuzz-object-fixture.ts";
+import { answer } from "./fuzz-object-fixture.ts";
+import { stub, withFetch } from "./session-object-fixture.ts";
 
 const CASES = Number(env.FUZZ_CASES);
 const SEED = Number(env.FUZZ_SEED);
 /** Cases side by side. */
 const LANES = 3;
 
-let fetched: { mockRestore(): void } | undefined;
-beforeAll(() => {
-  fetched = vi
-    .spyOn(globalThis, "fetch")
-    .mockImplementation(
-      (input, init) =>
-        answer(new Request(input as Request, init as RequestInit)) as ReturnType<typeof fetch>,
-    );
-});
-afterAll(() => fetched?.mockRestore());
+withFetch(answer);
 
 test("struck at any moment, a session goes on: valid requests, whole pairs, no effect twice", {
   timeout: 900_000,

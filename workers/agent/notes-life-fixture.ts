@@ -2,11 +2,10 @@
 // behind the fork, and what came of an update.
 
 import { env, runInDurableObject } from "cloudflare:test";
-import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
+import { afterEach, beforeEach } from "vitest";
 import { createStandIn } from "../../dev/stand-in-model/stand-in.ts";
 import { newId } from "../../src/platform/ids.ts";
 import { variablesOf } from "../../src/platform/variables.ts";
-import type { AgentEnv } from "../env.ts";
 import { appendEvent } from "./events.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { newMeta } from "./meta-fixture.ts";
@@ -14,38 +13,20 @@ import { countAnswer, type SessionNotes } from "./notes.ts";
 import { listRuns, type Run } from "./runs.ts";
 import type { Session } from "./session.ts";
 import { createSessionNotes, type SessionNotesPorts } from "./session-notes.ts";
-import { type SessionStub, sessionStub } from "./stubs.ts";
+import { object, stub, withFetch } from "./session-object-fixture.ts";
 import { appendMessage } from "./transcript.ts";
 import { addTurn, changeTurn } from "./turns.ts";
-
-declare global {
-  namespace Cloudflare {
-    interface Env extends AgentEnv {}
-  }
-}
 
 export const MODEL = { ANTHROPIC_API_KEY: "stand-in", ANTHROPIC_BASE_URL: "http://model.test" };
 /** What no script answers: a fork that has nothing to note, and a conversation. */
 export const model = createStandIn({
   reply: ({ purpose }) => ({ text: purpose === "main" ? "Hello." : "Nothing has changed." }),
 });
-const owner = { tenant: "acme", user: "ann" };
 const made = new Set<string>();
 
 /** The model's server, and sessions that go with their test; to be called once at the top of a file. */
 export function withNotes(): void {
-  let fetched: { mockRestore(): void } | undefined;
-  beforeAll(() => {
-    fetched = vi
-      .spyOn(globalThis, "fetch")
-      .mockImplementation(
-        (input, init) =>
-          model.handle(new Request(input as Request, init as RequestInit)) as ReturnType<
-            typeof fetch
-          >,
-      );
-  });
-  afterAll(() => fetched?.mockRestore());
+  withFetch((request) => model.handle(request));
   beforeEach(() => model.reset());
   afterEach(async () => {
     for (const id of made) await stub(id).destroy(0);
@@ -130,10 +111,6 @@ export async function session(
   return id;
 }
 
-export function stub(id: string): SessionStub {
-  return sessionStub(env, owner, id);
-}
-
 /** Lets the session's own turns reach the model, from a small conversation on. */
 export function withModel(id: string, more: Record<string, string> = {}): Promise<void> {
   return runInDurableObject(object(id), (instance) => {
@@ -144,11 +121,6 @@ export function withModel(id: string, more: Record<string, string> = {}): Promis
 /** Archives a session without waiting for anything. */
 export function archive(sql: SqlStorage): void {
   writeMeta(sql, { ...readMeta(sql), archivedAt: 1 });
-}
-
-export function object(id: string): DurableObjectStub<Session> {
-  const name = JSON.stringify([owner.tenant, owner.user, id]);
-  return env.SESSION.get(env.SESSION.idFromName(name)) as DurableObjectStub<Session>;
 }
 
 /** An Edit of the notes by the fork. */

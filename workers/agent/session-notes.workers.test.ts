@@ -10,15 +10,14 @@ import {
   edit,
   inside,
   model,
-  object,
   session,
   settle,
-  stub,
   withModel,
   withNotes,
 } from "./notes-life-fixture.ts";
 import { notesPage, putNotes } from "./notes-page.ts";
 import { createSchema } from "./schema.ts";
+import { object, stub } from "./session-object-fixture.ts";
 
 withNotes();
 

@@ -1,25 +1,12 @@
 // The session object from rows as a crash, a defect or an older version may have left them.
 
-import {
-  env,
-  evictDurableObject,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { newId } from "../../src/platform/ids.ts";
-import type { AgentEnv } from "../env.ts";
 import type { ClientEvent } from "./client-events.ts";
 import { newMeta } from "./meta-fixture.ts";
-import { type SessionStub, sessionStub } from "./stubs.ts";
+import { object, stub } from "./session-object-fixture.ts";
 
-declare global {
-  namespace Cloudflare {
-    interface Env extends AgentEnv {}
-  }
-}
-
-const owner = { tenant: "acme", user: "ann" };
 const made: string[] = [];
 
 afterEach(async () => {
@@ -148,14 +135,6 @@ async function session(events: ClientEvent[]): Promise<string> {
   made.push(id);
   expect(await stub(id).create(newMeta(id), events)).toMatchObject({ ok: true });
   return id;
-}
-
-function stub(id: string): SessionStub {
-  return sessionStub(env, owner, id);
-}
-
-function object(id: string) {
-  return env.SESSION.get(env.SESSION.idFromName(JSON.stringify([owner.tenant, owner.user, id])));
 }
 
 function inside(

@@ -1,28 +1,15 @@
 // Calls that wait, from rows as a crash or an older version may have left them.
 
-import {
-  env,
-  evictDurableObject,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { newId } from "../../src/platform/ids.ts";
 import type { CallAnswer } from "../../src/shared/query/waits.ts";
-import type { AgentEnv } from "../env.ts";
 import type { ClientEvent } from "./client-events.ts";
 import type { NewMeta } from "./meta.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { newMeta } from "./meta-fixture.ts";
-import { type SessionStub, sessionStub } from "./stubs.ts";
+import { object, stub } from "./session-object-fixture.ts";
 
-declare global {
-  namespace Cloudflare {
-    interface Env extends AgentEnv {}
-  }
-}
-
-const owner = { tenant: "acme", user: "ann" };
 const made: string[] = [];
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -240,14 +227,6 @@ async function resultMessage(id: string): Promise<unknown> {
     return content !== undefined;
   });
   return content;
-}
-
-function stub(id: string): SessionStub {
-  return sessionStub(env, owner, id);
-}
-
-function object(id: string) {
-  return env.SESSION.get(env.SESSION.idFromName(JSON.stringify([owner.tenant, owner.user, id])));
 }
 
 function inside(

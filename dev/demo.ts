@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
+import { createStandIn } from "./fake-model/fake-model.ts";
+import { serveStandIn } from "./fake-model/serve.ts";
 import type { Service } from "./service.ts";
 import { startService } from "./service.ts";
 import { signToken } from "./sign-token.ts";
-import { serveStandIn } from "./stand-in-model/serve.ts";
-import { createStandIn } from "./stand-in-model/stand-in.ts";
 
 type Event = Anthropic.Beta.Sessions.BetaManagedAgentsStreamSessionEvents;
 

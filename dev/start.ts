@@ -33,8 +33,8 @@ try {
         "ANTHROPIC_BASE_URL is set and ANTHROPIC_API_KEY is not: set both or neither",
       );
     }
-    const { serveStandIn } = await import("./stand-in-model/serve.ts");
-    const { createStandIn } = await import("./stand-in-model/stand-in.ts");
+    const { serveStandIn } = await import("./fake-model/serve.ts");
+    const { createStandIn } = await import("./fake-model/fake-model.ts");
     const model = await serveStandIn(createStandIn({ chunkDelayMs: 5 }), { port: 0 });
     open.push(model);
     variables.ANTHROPIC_BASE_URL = model.url;

@@ -1,24 +1,24 @@
 // The merge: one script of three workers that do not know each other.
 
-import { createEdge, errorResponse } from "../src/platform/edge.ts";
+import { createEdge, errorResponse } from "../src/platform/http/edge.ts";
 import { errorName, log } from "../src/platform/log.ts";
 import { consumeWork } from "../src/platform/queue.ts";
 import { variablesOf } from "../src/platform/variables.ts";
 import { MemdirError } from "../src/shared/errors.ts";
-import { workHandler } from "./agent/consumer.ts";
-import { eventRoutes } from "./agent/routes-events.ts";
-import { memoryRoutes } from "./agent/routes-memory.ts";
-import { notesRoutes } from "./agent/routes-notes.ts";
-import { sessionRoutes } from "./agent/routes-sessions.ts";
-import { usageRoutes } from "./agent/routes-usage.ts";
+import { workHandler } from "./agent/http/consumer.ts";
+import { eventRoutes } from "./agent/http/routes-events.ts";
+import { memoryRoutes } from "./agent/http/routes-memory.ts";
+import { notesRoutes } from "./agent/http/routes-notes.ts";
+import { sessionRoutes } from "./agent/http/routes-sessions.ts";
+import { usageRoutes } from "./agent/http/routes-usage.ts";
 import { onSchedule } from "./dream/background.ts";
 import type { Env } from "./env.ts";
-import { settingsRoutes } from "./sync/routes-settings.ts";
-import { workspaceRoutes } from "./sync/routes-workspaces.ts";
-import { storeRoutes } from "./sync/stores/routes-stores.ts";
+import { storeRoutes } from "./sync/memory-stores/routes-stores.ts";
+import { settingsRoutes } from "./sync/settings/routes-settings.ts";
+import { workspaceRoutes } from "./sync/workspaces/routes-workspaces.ts";
 
-export { Account } from "./agent/account.ts";
-export { Session } from "./agent/session.ts";
+export { Account } from "./agent/account/account.ts";
+export { Session } from "./agent/session/session.ts";
 export { Memdir } from "./sync/memdir/memdir.ts";
 
 const api = createEdge<Env>((env) => {

@@ -1,7 +1,7 @@
 // What a compaction costs with notes and without: model calls, tokens, time, and what the turn behind
 // it reads from the cache. Two services side by side, the same words, the same small window.
 
-import type { RecordedRequest } from "../stand-in-model/record.ts";
+import type { RecordedRequest } from "../fake-model/record.ts";
 import { startBenchService } from "./recall-service.ts";
 
 const WINDOW = "40000";

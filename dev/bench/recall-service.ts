@@ -6,11 +6,11 @@ import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { createTestHarness } from "wrangler";
 import * as z from "zod";
+import { createStandIn, type ModelCall } from "../fake-model/fake-model.ts";
+import type { RecordedRequest } from "../fake-model/record.ts";
+import type { ScriptStep } from "../fake-model/script.ts";
+import { serveStandIn } from "../fake-model/serve.ts";
 import { signToken } from "../sign-token.ts";
-import type { RecordedRequest } from "../stand-in-model/record.ts";
-import type { ScriptStep } from "../stand-in-model/script.ts";
-import { serveStandIn } from "../stand-in-model/serve.ts";
-import { createStandIn, type ModelCall } from "../stand-in-model/stand-in.ts";
 
 const OWNER = { org: "bench", user: "bench", role: "member", repos: [] } as const;
 /** Files in one call to the worker. */

@@ -1,7 +1,7 @@
 // The queue's consumer alone, over batches made by hand: each message is answered for by itself.
 
 import { afterEach, expect, test, vi } from "vitest";
-import { QUEUE_DELAY_MOST_S } from "../shared/limits.ts";
+import { QUEUE_DELAY_MOST_S } from "../shared/limits/extraction.ts";
 import { consumeWork, sendWork, type Work, type WorkHandler } from "./queue.ts";
 
 const logged = vi.spyOn(console, "log").mockImplementation(() => {});

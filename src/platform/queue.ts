@@ -2,7 +2,7 @@
 // it belongs; a message may be lost, doubled, late or out of order, and nothing depends on it.
 
 import * as z from "zod";
-import { QUEUE_DELAY_MOST_S } from "../shared/limits.ts";
+import { QUEUE_DELAY_MOST_S } from "../shared/limits/extraction.ts";
 import { errorName, log } from "./log.ts";
 
 /** A session of this owner has turns, up to this one, that an extraction should look at. */

@@ -2,7 +2,10 @@
 
 import * as z from "zod";
 import { MemdirError } from "../shared/errors.ts";
-import * as limits from "../shared/limits.ts";
+import { DRAIN_MS, LEASE_MS } from "../shared/limits/extraction.ts";
+import { NOTES_FIRST_TOKENS, NOTES_GROWTH_TOKENS, NOTES_WAIT_MS } from "../shared/limits/notes.ts";
+import { APPROVAL_TIMEOUT_MS, CUSTOM_TOOL_TIMEOUT_MS } from "../shared/limits/tools.ts";
+import { MODEL_IDLE_MS } from "../shared/limits/turn.ts";
 import { type MemoryPath, memoryBase, memoryPath } from "../shared/settings/memory-path.ts";
 import { permissionMode } from "../shared/tools/permission.ts";
 
@@ -49,7 +52,7 @@ const variables = z.object({
   MEMORY_PATH_OVERRIDE: place(memoryPath).optional(),
   DISABLE_AUTO_MEMORY: word.optional(),
   SIMPLE: word.optional(),
-  MODEL_IDLE_MS: within(1, 60 * MINUTE_MS).default(limits.MODEL_IDLE_MS),
+  MODEL_IDLE_MS: within(1, 60 * MINUTE_MS).default(MODEL_IDLE_MS),
   /** In place of what is known of the model: for local runs with a small window. */
   CONTEXT_WINDOW_TOKENS: within(8000, MANY).optional(),
   /** How long the first model call of a turn may wait for what is recalled. */
@@ -57,18 +60,18 @@ const variables = z.object({
   RECALL_FALLBACK: z.enum(["words", "none"], 'is neither "words" nor "none"').default("words"),
   /** An extraction after every so many turns; 0 turns it off. */
   EXTRACTION_EVERY_TURNS: within(0, MANY).default(1),
-  EXTRACTION_DRAIN_MS: within(0, 10 * MINUTE_MS).default(limits.DRAIN_MS),
+  EXTRACTION_DRAIN_MS: within(0, 10 * MINUTE_MS).default(DRAIN_MS),
   /** A sign of life comes three times in it. */
-  LEASE_MS: within(SECOND_MS, 60 * MINUTE_MS).default(limits.LEASE_MS),
+  LEASE_MS: within(SECOND_MS, 60 * MINUTE_MS).default(LEASE_MS),
   /** Session notes: the tokens of the first update, the growth until each next one. */
-  NOTES_FIRST_TOKENS: within(1, MANY).default(limits.NOTES_FIRST_TOKENS),
-  NOTES_GROWTH_TOKENS: within(1, MANY).default(limits.NOTES_GROWTH_TOKENS),
+  NOTES_FIRST_TOKENS: within(1, MANY).default(NOTES_FIRST_TOKENS),
+  NOTES_GROWTH_TOKENS: within(1, MANY).default(NOTES_GROWTH_TOKENS),
   /** How long a compaction waits for an update of the notes. */
-  NOTES_WAIT_MS: within(0, MINUTE_MS).default(limits.NOTES_WAIT_MS),
+  NOTES_WAIT_MS: within(0, MINUTE_MS).default(NOTES_WAIT_MS),
   /** How a session asks before a tool changes something, unless its creation says otherwise. */
   PERMISSION_MODE: permissionMode.default("accept_edits"),
-  APPROVAL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(limits.APPROVAL_TIMEOUT_MS),
-  CUSTOM_TOOL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(limits.CUSTOM_TOOL_TIMEOUT_MS),
+  APPROVAL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(APPROVAL_TIMEOUT_MS),
+  CUSTOM_TOOL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(CUSTOM_TOOL_TIMEOUT_MS),
   DAILY_TOKEN_BUDGET: within(1, 1_000_000_000_000).optional(),
 });
 

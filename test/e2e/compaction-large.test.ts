@@ -2,7 +2,7 @@
 // and stays. The model here writes down every fact that it is shown, so what is missing was not shown.
 
 import { expect, test } from "vitest";
-import type { ModelCall } from "../../dev/stand-in-model/stand-in.ts";
+import type { ModelCall } from "../../dev/fake-model/fake-model.ts";
 import { PAD, refused } from "./context-fixture.ts";
 import { noteFacts } from "./notes-fixture.ts";
 import { sentMessages, serviceOfFile, turn } from "./service.ts";

@@ -3,7 +3,7 @@
 
 import Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
-import type { ModelCall } from "../../dev/stand-in-model/stand-in.ts";
+import type { ModelCall } from "../../dev/fake-model/fake-model.ts";
 import { processOfFile } from "./process-fixture.ts";
 import { type SessionEvent, stored, turn, until } from "./service.ts";
 

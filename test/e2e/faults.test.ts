@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ScriptStep } from "../../dev/stand-in-model/script.ts";
+import type { ScriptStep } from "../../dev/fake-model/script.ts";
 import {
   answers,
   NO_BACKGROUND,

@@ -1,4 +1,4 @@
-import type { ModelCall } from "../../dev/stand-in-model/stand-in.ts";
+import type { ModelCall } from "../../dev/fake-model/fake-model.ts";
 
 const FACT = /FACT-\d+ is [a-z]+/g;
 

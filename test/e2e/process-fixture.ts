@@ -2,12 +2,12 @@
 
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll } from "vitest";
-import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
 import {
   createStandIn,
   type StandIn,
   type StandInOptions,
-} from "../../dev/stand-in-model/stand-in.ts";
+} from "../../dev/fake-model/fake-model.ts";
+import { type Served, serveStandIn } from "../../dev/fake-model/serve.ts";
 import { freePort, newState, removeState, type ServiceProcess, startProcess } from "./process.ts";
 
 export interface FileProcess {

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll } from "vitest";
 import { createTestHarness } from "wrangler";
-import { signToken, type TokenClaims } from "../../dev/sign-token.ts";
-import { type Served, serveStandIn } from "../../dev/stand-in-model/serve.ts";
 import {
   createStandIn,
   type StandIn,
   type StandInOptions,
-} from "../../dev/stand-in-model/stand-in.ts";
+} from "../../dev/fake-model/fake-model.ts";
+import { type Served, serveStandIn } from "../../dev/fake-model/serve.ts";
+import { signToken, type TokenClaims } from "../../dev/sign-token.ts";
 
 export type Harness = ReturnType<typeof createTestHarness>;
 export type SessionEvent = Anthropic.Beta.Sessions.BetaManagedAgentsStreamSessionEvents & {

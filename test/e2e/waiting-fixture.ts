@@ -3,7 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import type Anthropic from "@anthropic-ai/sdk";
-import type { StandIn } from "../../dev/stand-in-model/stand-in.ts";
+import type { StandIn } from "../../dev/fake-model/fake-model.ts";
 import type { SessionEvent } from "./service.ts";
 import { eventsUntil, say, typesOf } from "./service.ts";
 

@@ -1,8 +1,8 @@
 // The service as it is, except that the calls of its objects to R2 and to each other are counted, and that a bench can do
 // what no endpoint does: put files at once, and mark the searches of a session as done.
 
-import { Account as RealAccount } from "../../../workers/agent/account.ts";
-import { Session as RealSession } from "../../../workers/agent/session.ts";
+import { Account as RealAccount } from "../../../workers/agent/account/account.ts";
+import { Session as RealSession } from "../../../workers/agent/session/session.ts";
 import type { AgentEnv, Env, SyncEnv } from "../../../workers/env.ts";
 import service from "../../../workers/main.ts";
 import { Memdir as RealMemdir } from "../../../workers/sync/memdir/memdir.ts";

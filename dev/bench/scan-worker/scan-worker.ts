@@ -1,11 +1,15 @@
 // Fills a directory and times the ways of listing what is in it, inside workerd.
 
-import { type MemdirStub, memdirStub, type StoreMeta } from "../../../src/platform/memdir-rpc.ts";
-import { unwrap } from "../../../src/platform/reply.ts";
+import {
+  type MemdirStub,
+  memdirStub,
+  type StoreMeta,
+} from "../../../src/platform/objects/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { parseHead } from "../../../src/shared/memdir/entry.ts";
 import type { SyncEnv } from "../../../workers/env.ts";
 
-export { Account } from "../../../workers/agent/account.ts";
+export { Account } from "../../../workers/agent/account/account.ts";
 export { Memdir } from "../../../workers/sync/memdir/memdir.ts";
 
 interface Row {

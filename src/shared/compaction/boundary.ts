@@ -1,6 +1,6 @@
 // What stands in the place of what was cut, and what the model is asked for it.
 
-import type { Message } from "../query/messages.ts";
+import type { Message } from "../loop/messages.ts";
 import { fence, inert } from "../safety/fence.ts";
 
 /** A file that the agent was at work with, as it is now. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { COMPACTION_PARTS } from "../limits.ts";
-import { refusals } from "../query/history-fixture.ts";
-import type { Message } from "../query/messages.ts";
+import { COMPACTION_PARTS } from "../limits/compaction.ts";
+import { refusals } from "../loop/history-fixture.ts";
+import type { Message } from "../loop/messages.ts";
 import type { CompactionInput, CompactionPorts } from "./compact.ts";
 import { compact } from "./compact.ts";
 import { contextLimits } from "./context-limits.ts";

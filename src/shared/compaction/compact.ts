@@ -1,11 +1,11 @@
 // Compaction: what the conversation was is told in a summary, its newest messages stay as they are.
 // The transcript is untouched; what comes of this is a view of it.
 
-import { COMPACTED_FILES } from "../limits.ts";
-import type { Message } from "../query/messages.ts";
-import type { FailureKind } from "../query/model.ts";
-import { BYTES_PER_TOKEN } from "../query/tokens.ts";
-import { byteLength, cutBytes } from "../text.ts";
+import { COMPACTED_FILES } from "../limits/compaction.ts";
+import type { Message } from "../loop/messages.ts";
+import type { FailureKind } from "../loop/model.ts";
+import { BYTES_PER_TOKEN } from "../loop/tokens.ts";
+import { byteLength, cutBytes } from "../text/bytes.ts";
 import type { AttachedFile } from "./boundary.ts";
 import { boundaryMessage } from "./boundary.ts";
 import type { ContextLimits } from "./context-limits.ts";

@@ -1,5 +1,6 @@
-import { ANSWER_TOKENS, TOOL_RESULT_BYTES, TOOL_RESULTS_BYTES } from "../limits.ts";
-import { BYTES_PER_TOKEN } from "../query/tokens.ts";
+import { TOOL_RESULT_BYTES, TOOL_RESULTS_BYTES } from "../limits/tools.ts";
+import { ANSWER_TOKENS } from "../limits/turn.ts";
+import { BYTES_PER_TOKEN } from "../loop/tokens.ts";
 
 /** What follows from the size of a model's window. Tokens, if not said otherwise. */
 export interface ContextLimits {

@@ -1,5 +1,5 @@
-import type { Message } from "../query/messages.ts";
-import { toolCallsOf } from "../query/messages.ts";
+import type { Message } from "../loop/messages.ts";
+import { toolCallsOf } from "../loop/messages.ts";
 import { canonicalPath } from "../safety/path.ts";
 
 /** Tools whose call shows that the agent is at work with a file. */

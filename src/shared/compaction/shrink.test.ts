@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { refusals } from "../query/history-fixture.ts";
-import { keptFile, keptNote } from "../query/kept-result.ts";
-import type { AssistantBlock, Message, UserBlock } from "../query/messages.ts";
+import { refusals } from "../loop/history-fixture.ts";
+import type { AssistantBlock, Message, UserBlock } from "../loop/messages.ts";
+import { keptFile, keptNote } from "../loop/stored-result.ts";
 import { filesCleared, shrink, shrinkable } from "./shrink.ts";
 
 const said = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });

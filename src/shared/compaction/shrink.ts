@@ -2,9 +2,9 @@
 // whose whole text is kept in a file point to it, and so is old thinking. One batch at a time, since
 // each costs the prompt cache all that stands behind the first change.
 
-import { keptPath } from "../query/kept-result.ts";
-import type { Message, UserBlock } from "../query/messages.ts";
-import { toolCallsOf, withoutThinking } from "../query/messages.ts";
+import type { Message, UserBlock } from "../loop/messages.ts";
+import { toolCallsOf, withoutThinking } from "../loop/messages.ts";
+import { keptPath } from "../loop/stored-result.ts";
 
 /** Tools whose result can be had again by the same call. */
 const REPRODUCIBLE = new Set(["Read", "Glob", "Grep"]);

@@ -1,9 +1,9 @@
 // How large a conversation is for its model: what the API last said, and for what came since a bound
 // by bytes, held against what the API said before.
 
-import type { Message } from "../query/messages.ts";
-import { BYTES_PER_TOKEN } from "../query/tokens.ts";
-import { byteLength } from "../text.ts";
+import type { Message } from "../loop/messages.ts";
+import { BYTES_PER_TOKEN } from "../loop/tokens.ts";
+import { byteLength } from "../text/bytes.ts";
 
 /** What is known of a conversation's size. */
 export interface ContextSize {

@@ -1,12 +1,12 @@
 // A summary of what is to be cut. Where that is more than one prompt can hold it is told in parts, each
 // behind the summary of those before it: nothing is left out because there was too much of it.
 
-import { COMPACTION_PARTS } from "../limits.ts";
-import type { Message } from "../query/messages.ts";
-import { withoutThinking } from "../query/messages.ts";
-import type { FailureKind } from "../query/model.ts";
-import { BYTES_PER_TOKEN } from "../query/tokens.ts";
-import { byteLength, cutBytes } from "../text.ts";
+import { COMPACTION_PARTS } from "../limits/compaction.ts";
+import type { Message } from "../loop/messages.ts";
+import { withoutThinking } from "../loop/messages.ts";
+import type { FailureKind } from "../loop/model.ts";
+import { BYTES_PER_TOKEN } from "../loop/tokens.ts";
+import { byteLength, cutBytes } from "../text/bytes.ts";
 import { boundaryMessage, SUMMARY_TASK } from "./boundary.ts";
 import { shrink } from "./shrink.ts";
 import { messageTokens } from "./size.ts";

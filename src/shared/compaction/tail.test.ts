@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { refusals } from "../query/history-fixture.ts";
-import type { Message } from "../query/messages.ts";
+import { refusals } from "../loop/history-fixture.ts";
+import type { Message } from "../loop/messages.ts";
 import { messageTokens } from "./size.ts";
 import { type Placed, tailOf } from "./tail.ts";
 

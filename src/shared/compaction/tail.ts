@@ -1,6 +1,6 @@
 // Which of the newest messages a compaction keeps as they are, so that no call loses its result.
 
-import type { Message } from "../query/messages.ts";
+import type { Message } from "../loop/messages.ts";
 import { messageTokens } from "./size.ts";
 
 /** A message and where it stands in the transcript. */

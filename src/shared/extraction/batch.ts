@@ -1,8 +1,8 @@
 // Which turns a session's next extraction looks at. Each turn that has ended carries a mark; the
 // cursor stands behind the last turn that is settled, and only ever moves forward.
 
-import { EXTRACTION_BATCH_MESSAGES } from "../limits.ts";
-import type { LoopOutcome } from "../query/steps.ts";
+import { EXTRACTION_BATCH_MESSAGES } from "../limits/extraction.ts";
+import type { LoopOutcome } from "../loop/steps.ts";
 
 /**
  * `due`: ended with a final answer, so an extraction may start from it. `written`: the main agent wrote

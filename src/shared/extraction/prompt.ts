@@ -1,7 +1,7 @@
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import type { MemoryType } from "../memdir/types.ts";
 import { fence } from "../safety/fence.ts";
-import { cutCharacters } from "../text.ts";
+import { cutCharacters } from "../text/bytes.ts";
 
 /** A memory that exists already, as the fork is told of it. */
 export interface KnownMemory {

@@ -1,8 +1,8 @@
 // Whether a background run would save a second time what is saved already. What was recalled is in the
 // conversation that it looks at, and a model takes it for news.
 
+import type { Message } from "../loop/messages.ts";
 import { parseEntry } from "../memdir/entry.ts";
-import type { Message } from "../query/messages.ts";
 
 export interface Known {
   memories: readonly { path: string; description: string | undefined }[];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMapStore } from "../files/map-store.ts";
-import type { Tool, ToolResult } from "../query/tool.ts";
+import type { Tool, ToolResult } from "../loop/tool.ts";
 import { createFileTools } from "../tools/file-tools.ts";
 import { extractionTools } from "./sandbox.ts";
 

@@ -2,7 +2,7 @@ import { MemdirError } from "../errors.ts";
 import type { Mount } from "../files/mounts.ts";
 import { createMounts } from "../files/mounts.ts";
 import type { FileStore } from "../files/store.ts";
-import type { Tool } from "../query/tool.ts";
+import type { Tool } from "../loop/tool.ts";
 import { createFileTools } from "../tools/file-tools.ts";
 import { checkMemory } from "./check-memory.ts";
 import { type Known, repeats } from "./repeats.ts";

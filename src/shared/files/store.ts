@@ -20,10 +20,32 @@ export interface StoredFile extends FileEntry {
 /** What must be true of the file for a write to happen; absent means "whatever is there". */
 export type Precondition = { ifMatch: string } | { ifAbsent: true };
 
+/** The proof of a change to a memory: given only when it is on disk. */
+export interface Receipt {
+  /** Relative to its directory. */
+  path: string;
+  operation: "created" | "modified" | "deleted";
+  /** `mem_…` */
+  memoryId: string;
+  /** `memver_…` */
+  versionId: string;
+  /** The version's place in the store's history. */
+  n: number;
+}
+
+/** `receipt`: of a store that keeps versions, also where a repeated request finds its work done. */
 export type PutResult =
   /** `warning` is for the writer: what it should do next about what it wrote. */
-  { status: "written"; entry: FileEntry; warning?: string } | { status: "conflict" };
-export type DeleteResult = { status: "deleted" | "missing" | "conflict" };
+  | {
+      status: "written";
+      entry: FileEntry;
+      warning?: string | undefined;
+      receipt?: Receipt | undefined;
+    }
+  | { status: "conflict" };
+export type DeleteResult =
+  | { status: "deleted"; receipt?: Receipt | undefined }
+  | { status: "missing" | "conflict" };
 
 export interface ListQuery {
   /** "" for the whole store, else a directory that ends in "/": a bare prefix matches neighbours. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { MEMORY_FILE_BYTES } from "../limits.ts";
+import { MEMORY_FILE_BYTES } from "../limits/files.ts";
 import { createMapStore } from "./map-store.ts";
 import type { Mount } from "./mounts.ts";
 import { deleteFile, writeFile } from "./write-file.ts";

@@ -2,7 +2,7 @@
 // and the shape of the tree are checked here and before anything is stored.
 
 import { absolutePath, type Mount } from "./mounts.ts";
-import type { FileEntry, Precondition } from "./store.ts";
+import type { DeleteResult, Precondition, PutResult } from "./store.ts";
 
 export type WriteRefusal = {
   status: "refused";
@@ -10,12 +10,9 @@ export type WriteRefusal = {
   message: string;
 };
 
-export type WriteFileResult =
-  | { status: "written"; entry: FileEntry; warning?: string }
-  | { status: "conflict" }
-  | WriteRefusal;
+export type WriteFileResult = PutResult | WriteRefusal;
 
-export type DeleteFileResult = { status: "deleted" | "missing" | "conflict" } | WriteRefusal;
+export type DeleteFileResult = DeleteResult | WriteRefusal;
 
 /**
  * Stores `bytes` at the canonical path `relative` of a mount. A file where a directory is, or a

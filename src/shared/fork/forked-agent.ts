@@ -2,12 +2,12 @@
 // begin with the very bytes of its parent's, so that it reads the parent's prompt cache; what it says
 // and does is its own, and never becomes part of the parent's transcript.
 
-import type { LoopPorts } from "../query/loop.ts";
-import { runLoop } from "../query/loop.ts";
-import type { Message } from "../query/messages.ts";
-import type { Purpose } from "../query/model.ts";
-import type { CallState, LoopOutcome, LoopStep } from "../query/steps.ts";
-import type { Tool, ToolSpec } from "../query/tool.ts";
+import type { LoopPorts } from "../loop/loop.ts";
+import { runLoop } from "../loop/loop.ts";
+import type { Message } from "../loop/messages.ts";
+import type { Purpose } from "../loop/model.ts";
+import type { CallState, LoopOutcome, LoopStep } from "../loop/steps.ts";
+import type { Tool, ToolSpec } from "../loop/tool.ts";
 
 /** What a fork shares with its parent; every byte of it as the parent sent it. */
 export interface ForkPrefix {

@@ -2,9 +2,9 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { FRONTMATTER_CHARACTERS } from "../text/frontmatter.ts";
 import { parseEntry, parseHead } from "./entry.ts";
 import { formatEntry } from "./format-entry.ts";
-import { FRONTMATTER_CHARACTERS } from "./frontmatter.ts";
 import { MEMORY_TYPES, memoryType } from "./types.ts";
 
 const file = (...lines: string[]) => `---\n${lines.join("\n")}\n---\nbody\n`;

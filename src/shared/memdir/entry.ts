@@ -1,8 +1,8 @@
 // A memory file: frontmatter and body. There are no schema versions; whatever is wrong with a file,
 // it degrades to what can still be read, and never spoils a scan.
 
-import { FRONTMATTER_CHARACTERS, findFrontmatter, textStart } from "./frontmatter.ts";
-import { type Field, readFields } from "./frontmatter-fields.ts";
+import { FRONTMATTER_CHARACTERS, findFrontmatter, textStart } from "../text/frontmatter.ts";
+import { type Field, readFields } from "../text/frontmatter-fields.ts";
 import { type MemoryType, memoryType } from "./types.ts";
 
 /** What the frontmatter says. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { INDEX_BYTES, INDEX_LINES } from "../limits.ts";
+import { INDEX_BYTES, INDEX_LINES } from "../limits/memory.ts";
 import { cutIndex } from "./entrypoint.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;

@@ -1,7 +1,7 @@
 // MEMORY.md: the index of a memory directory, read once a session into the prompt.
 
-import { INDEX_BYTES, INDEX_LINES } from "../limits.ts";
-import { byteLength, cutBytes } from "../text.ts";
+import { INDEX_BYTES, INDEX_LINES } from "../limits/memory.ts";
+import { byteLength, cutBytes } from "../text/bytes.ts";
 
 /** The name of the index within its directory. */
 export const INDEX_FILE = "MEMORY.md";

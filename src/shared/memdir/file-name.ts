@@ -1,6 +1,6 @@
 import { MemdirError } from "../errors.ts";
-import { PATH_SEGMENT_BYTES } from "../limits.ts";
-import { byteLength } from "../text.ts";
+import { PATH_SEGMENT_BYTES } from "../limits/files.ts";
+import { byteLength } from "../text/bytes.ts";
 
 /** What stays of a title, in characters: enough to be told apart by a reader. */
 const NAME_CHARACTERS = 60;

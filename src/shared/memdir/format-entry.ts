@@ -1,4 +1,4 @@
-import { oneLine } from "./frontmatter-fields.ts";
+import { oneLine } from "../text/frontmatter-fields.ts";
 import type { MemoryType } from "./types.ts";
 
 /**

@@ -1,6 +1,6 @@
 // The lines of MEMORY.md. The index has no frontmatter: a "---" at its top is a line like any other.
 
-import { textStart } from "./frontmatter.ts";
+import { textStart } from "../text/frontmatter.ts";
 import { type Pointer, parsePointer } from "./pointer.ts";
 
 export interface Line {

@@ -1,10 +1,10 @@
 // The rule of two steps: each topic file has its line in the index, and no
 // line goes nowhere. A crash between the two steps heals here.
 
-import { INDEX_BYTES, INDEX_LINES } from "../limits.ts";
-import { byteLength } from "../text.ts";
+import { INDEX_BYTES, INDEX_LINES } from "../limits/memory.ts";
+import { byteLength } from "../text/bytes.ts";
+import { textStart } from "../text/frontmatter.ts";
 import { cutIndex, INDEX_FILE } from "./entrypoint.ts";
-import { textStart } from "./frontmatter.ts";
 import { indexLines, isBlank, isHeldBy, isIndented, type Line } from "./index-lines.ts";
 import { formatPointer, isTopicFile, unlinked } from "./pointer.ts";
 

@@ -2,9 +2,9 @@
 
 import { ageInWords, freshnessNote } from "../memdir/age.ts";
 import { fence } from "../safety/fence.ts";
-import { byteLength } from "../text.ts";
+import { plainLine } from "../safety/plain-line.ts";
+import { byteLength } from "../text/bytes.ts";
 import { MEMORY_TAG } from "./cut.ts";
-import { plainLine } from "./plain-line.ts";
 
 export interface AttachedMemory {
   /** Absolute, as the model would read it. */

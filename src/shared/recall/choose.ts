@@ -1,4 +1,4 @@
-import { RECALL_FILES, RECALL_SELECT_MS, RECALL_TOKENS } from "../limits.ts";
+import { RECALL_FILES, RECALL_SELECT_MS, RECALL_TOKENS } from "../limits/recall.ts";
 import type { Candidate } from "./list.ts";
 import {
   readSelection,

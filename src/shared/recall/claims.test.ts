@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { RECALL_CLAIMS } from "../limits.ts";
+import { RECALL_CLAIMS } from "../limits/recall.ts";
 import { claimsOf } from "./claims.ts";
 
 const paths = (text: string) => claimsOf(text).paths;

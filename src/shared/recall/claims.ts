@@ -1,7 +1,7 @@
 // What a memory says about the workspace that can be checked: the files and the symbols it names.
 // Where a text can be read in two ways it claims nothing: a false alarm costs more than a missed one.
 
-import { RECALL_CLAIMS } from "../limits.ts";
+import { RECALL_CLAIMS } from "../limits/recall.ts";
 import { canonicalRelative, isWithin } from "../safety/path.ts";
 
 export interface Claims {

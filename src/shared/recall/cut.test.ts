@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { RECALL_FILE_BYTES, RECALL_LINES } from "../limits.ts";
+import { RECALL_FILE_BYTES, RECALL_LINES } from "../limits/recall.ts";
 import { fence, inert } from "../safety/fence.ts";
-import { byteLength } from "../text.ts";
+import { byteLength } from "../text/bytes.ts";
 import { cutMemory, fitBudget, MEMORY_TAG } from "./cut.ts";
 
 describe("what is shown of a memory", () => {

@@ -1,10 +1,10 @@
 // How much of a memory is shown. Bytes are those of the text as the model gets it: an escape for a
 // hidden character counts in full, the tags around the text do not count.
 
-import { RECALL_FILE_BYTES, RECALL_LINES } from "../limits.ts";
-import { textStart } from "../memdir/frontmatter.ts";
+import { RECALL_FILE_BYTES, RECALL_LINES } from "../limits/recall.ts";
 import { inert } from "../safety/fence.ts";
-import { byteLength, cutBytes } from "../text.ts";
+import { byteLength, cutBytes } from "../text/bytes.ts";
+import { textStart } from "../text/frontmatter.ts";
 
 export interface MemoryCut {
   /** What is shown; fencing it as `MEMORY_TAG` changes nothing about it. */

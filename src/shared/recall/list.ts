@@ -1,9 +1,9 @@
 // The list of memories as a model is shown it, and what is on it.
 
-import { PATH_BYTES } from "../limits.ts";
+import { PATH_BYTES } from "../limits/files.ts";
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import type { MemoryType } from "../memdir/types.ts";
-import { plainLine } from "./plain-line.ts";
+import { plainLine } from "../safety/plain-line.ts";
 
 /** A memory as a scan knows it: from its first lines. */
 export interface Candidate {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SCAN_FILES } from "../limits.ts";
+import { SCAN_FILES } from "../limits/memory.ts";
 import { offer } from "./offer.ts";
 import { candidate, DAY, NOW } from "./recall-fixture.ts";
 

@@ -1,4 +1,4 @@
-import { SCAN_FILES } from "../limits.ts";
+import { SCAN_FILES } from "../limits/memory.ts";
 import { type Candidate, isCandidate } from "./list.ts";
 
 export interface Offer {

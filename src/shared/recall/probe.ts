@@ -3,13 +3,10 @@
 
 import { relativeTo } from "../files/mounts.ts";
 import type { FileEntry, FileStore } from "../files/store.ts";
-import {
-  RECALL_NAMED_FILES,
-  RECALL_SEARCHED_FILES,
-  STORAGE_CONCURRENCY,
-  WALK_ENTRIES,
-} from "../limits.ts";
-import { decodeText } from "../tools/text.ts";
+import { STORAGE_CONCURRENCY } from "../limits/files.ts";
+import { RECALL_NAMED_FILES, RECALL_SEARCHED_FILES } from "../limits/recall.ts";
+import { WALK_ENTRIES } from "../limits/tools.ts";
+import { decodeText } from "../text/decode.ts";
 
 export interface Workspace {
   store: FileStore;

@@ -1,4 +1,5 @@
 import { describe, expect, it, test, vi } from "vitest";
+import { SCAN_FILES } from "../limits/memory.ts";
 import {
   RECALL_FILE_BYTES,
   RECALL_SELECT_MS,
@@ -6,9 +7,8 @@ import {
   RECALL_TOKENS,
   RECALL_TURN_BYTES,
   RECALL_VERIFY_MS,
-  SCAN_FILES,
-} from "../limits.ts";
-import { byteLength } from "../text.ts";
+} from "../limits/recall.ts";
+import { byteLength } from "../text/bytes.ts";
 import type { ChooseRequest } from "./choose.ts";
 import {
   type Recalled,

@@ -1,15 +1,11 @@
 // Path B of reading: once a user turn, the few memories that bear on the user's message. A failure of
 // any part costs what that part would have given, never the turn.
 
-import {
-  RECALL_SESSION_BYTES,
-  RECALL_TURN_BYTES,
-  RECALL_VERIFY_MS,
-  SCAN_FILES,
-} from "../limits.ts";
+import { SCAN_FILES } from "../limits/memory.ts";
+import { RECALL_SESSION_BYTES, RECALL_TURN_BYTES, RECALL_VERIFY_MS } from "../limits/recall.ts";
 import { ageOf } from "../memdir/age.ts";
 import type { MemoryType } from "../memdir/types.ts";
-import { decodeText } from "../tools/text.ts";
+import { decodeText } from "../text/decode.ts";
 import { type AttachedMemory, attachmentOf } from "./attach.ts";
 import { type ChoosePorts, chooseMemories } from "./choose.ts";
 import { cutMemory, fitBudget, type MemoryCut } from "./cut.ts";

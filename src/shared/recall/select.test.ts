@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { RECALL_FILES, RECALL_QUERY_CHARACTERS } from "../limits.ts";
+import { RECALL_FILES, RECALL_QUERY_CHARACTERS } from "../limits/recall.ts";
 import { candidate, NOW } from "./recall-fixture.ts";
 import {
   readSelection,

@@ -1,9 +1,10 @@
 // Choosing: what the small model is told, what its answer is worth, and who chooses in its place.
 
 import * as z from "zod";
-import { RECALL_FILES, RECALL_QUERY_CHARACTERS } from "../limits.ts";
+import { RECALL_FILES, RECALL_QUERY_CHARACTERS } from "../limits/recall.ts";
 import { inert } from "../safety/fence.ts";
-import { cutCharacters } from "../text.ts";
+import { plainLine } from "../safety/plain-line.ts";
+import { cutCharacters } from "../text/bytes.ts";
 import {
   type Candidate,
   DESCRIPTION_CHARACTERS,
@@ -11,7 +12,6 @@ import {
   listedName,
   memoryList,
 } from "./list.ts";
-import { plainLine } from "./plain-line.ts";
 import { searchTerms } from "./words.ts";
 
 /** The form of the answer, for the model's server. */

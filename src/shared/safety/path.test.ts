@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PATH_BYTES, PATH_SEGMENT_BYTES } from "../limits.ts";
+import { PATH_BYTES, PATH_SEGMENT_BYTES } from "../limits/files.ts";
 import { canonicalPath, canonicalRelative, isWithin } from "./path.ts";
 
 const REFUSED: [string, string][] = [

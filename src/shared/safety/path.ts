@@ -2,8 +2,8 @@
 // turn an attack into a write somewhere else. The canonical string is computed once and used for
 // the permission check, the storage call, the record of writes and the log.
 
-import { PATH_BYTES, PATH_SEGMENT_BYTES } from "../limits.ts";
-import { byteLength } from "../text.ts";
+import { PATH_BYTES, PATH_SEGMENT_BYTES } from "../limits/files.ts";
+import { byteLength } from "../text/bytes.ts";
 
 export type PathRule =
   | "empty"

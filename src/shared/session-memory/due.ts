@@ -1,6 +1,6 @@
 // When the notes are due: a rule over the size of the conversation now, never over what it took in all.
 
-import type { Usage } from "../query/model.ts";
+import type { Usage } from "../loop/model.ts";
 
 /** How far the notes are, and how far the conversation is. */
 export interface NotesMark {

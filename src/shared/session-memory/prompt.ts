@@ -1,5 +1,5 @@
-import { NOTES_SECTION_TOKENS, NOTES_TOKENS } from "../limits.ts";
-import { textTokens } from "../query/tokens.ts";
+import { NOTES_SECTION_TOKENS, NOTES_TOKENS } from "../limits/notes.ts";
+import { textTokens } from "../loop/tokens.ts";
 import { fence } from "../safety/fence.ts";
 import type { SectionSize } from "./sections.ts";
 import { sectionSizes } from "./sections.ts";

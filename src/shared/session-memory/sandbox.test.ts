@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Tool, ToolResult } from "../query/tool.ts";
+import type { Tool, ToolResult } from "../loop/tool.ts";
 import { createFileTools } from "../tools/file-tools.ts";
 import { copyNotes, type NotesCopy } from "./sandbox.ts";
 import { NOTES_PATH, NOTES_TEMPLATE } from "./template.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { deleteFile, hasFilesBelow } from "../files/write-file.ts";
-import type { PlanResult, ToolResult, WriteTool } from "../query/tool.ts";
+import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";
 import { inputSchema, parseInput } from "./input.ts";
 import { commitPlan, planned, refused } from "./plan.ts";
 import { failure, failureOf, success } from "./result.ts";

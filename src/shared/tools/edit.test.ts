@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FileStore } from "../files/store.ts";
-import { EDIT_ATTEMPTS } from "../limits.ts";
+import { EDIT_ATTEMPTS } from "../limits/tools.ts";
 import { createMemory, mountOf, openSession, type Session, store, stored } from "./tool-fixture.ts";
 
 const FILE = "/memory/a.md";

@@ -2,14 +2,14 @@ import * as z from "zod";
 import { sha256Hex } from "../files/digest.ts";
 import type { StoredFile } from "../files/store.ts";
 import { checkWrite, hasFilesBelow, writeFile } from "../files/write-file.ts";
-import { EDIT_ATTEMPTS } from "../limits.ts";
-import type { PlanResult, ToolResult, WriteTool } from "../query/tool.ts";
+import { EDIT_ATTEMPTS } from "../limits/tools.ts";
+import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";
+import { decodeText } from "../text/decode.ts";
 import { inputSchema, parseInput, text } from "./input.ts";
 import { commitPlan, planned, refused } from "./plan.ts";
 import { MOST_HITS, replaceText } from "./replace-text.ts";
 import { failure, failureOf, success, withWarning } from "./result.ts";
 import { type SandboxedFile, sandboxFile, type ToolEnv } from "./sandbox.ts";
-import { decodeText } from "./text.ts";
 
 const schema = z.strictObject({
   file_path: z.string().describe("Absolute path of the file"),

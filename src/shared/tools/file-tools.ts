@@ -1,4 +1,4 @@
-import type { Tool } from "../query/tool.ts";
+import type { Tool } from "../loop/tool.ts";
 import { createDeleteTool } from "./delete.ts";
 import { createEditTool } from "./edit.ts";
 import { createGlobTool } from "./glob.ts";

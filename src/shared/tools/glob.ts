@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { listFiles, type MountedFile, type Mounts, relativeTo } from "../files/mounts.ts";
-import { GLOB_RESULTS, WALK_ENTRIES } from "../limits.ts";
-import type { ReadTool, ToolResult } from "../query/tool.ts";
-import { compileGlob, literalDirectory } from "./glob-pattern.ts";
+import { GLOB_RESULTS, WALK_ENTRIES } from "../limits/tools.ts";
+import type { ReadTool, ToolResult } from "../loop/tool.ts";
+import { compileGlob, literalDirectory } from "../text/glob-pattern.ts";
 import { nextTask, PACE, Pace, type PaceLimits, type Pause } from "./grep-pace.ts";
 import { inputSchema, parseInput } from "./input.ts";
 import { failure, failureOf, success } from "./result.ts";

@@ -1,9 +1,9 @@
 // What Grep gives back: the lines that match, and what was left out.
 
-import type { ToolResult } from "../query/tool.ts";
-import { byteLength } from "../text.ts";
+import type { ToolResult } from "../loop/tool.ts";
+import { byteLength } from "../text/bytes.ts";
+import { showLine } from "../text/decode.ts";
 import { success } from "./result.ts";
-import { showLine } from "./text.ts";
 
 export interface AnswerLimits {
   /** Lines of the result. */

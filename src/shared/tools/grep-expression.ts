@@ -4,7 +4,7 @@ import {
   PATTERN_CHARACTERS,
   PATTERN_PROGRAM,
   PATTERN_SLICE_STEPS,
-} from "../limits.ts";
+} from "../limits/tools.ts";
 
 export type Expression =
   | {

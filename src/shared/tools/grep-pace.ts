@@ -2,7 +2,7 @@
 // one call of it cannot be stopped. So work is counted before it is done, in characters times
 // instructions, and broken off by pauses in which others get in and an interrupt is heard.
 
-import { PATTERN_SLICE_STEPS, PATTERN_STEPS } from "../limits.ts";
+import { PATTERN_SLICE_STEPS, PATTERN_STEPS } from "../limits/tools.ts";
 
 /** Ends the slice of work that runs: resolves in a later task, behind what has waited meanwhile. */
 export type Pause = () => Promise<void>;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FileStore } from "../files/store.ts";
-import { STORAGE_CONCURRENCY } from "../limits.ts";
+import { STORAGE_CONCURRENCY } from "../limits/files.ts";
 import { createGrepTool, GREP_LIMITS, type GrepLimits } from "./grep.ts";
 import { nextTask, PACE } from "./grep-pace.ts";
 import { createMemory, mountOf, openSession, type Session, store } from "./tool-fixture.ts";

@@ -1,25 +1,25 @@
 import * as z from "zod";
 import { listFiles, type MountedFile, relativeTo } from "../files/mounts.ts";
+import { STORAGE_CONCURRENCY } from "../limits/files.ts";
 import {
   GREP_FILE_BYTES,
   GREP_FILES,
   GREP_RESULTS,
   GREP_TOTAL_BYTES,
   READ_BYTES,
-  STORAGE_CONCURRENCY,
   TOOL_LINE_CHARACTERS,
   WALK_ENTRIES,
-} from "../limits.ts";
-import type { ReadTool, ToolResult } from "../query/tool.ts";
+} from "../limits/tools.ts";
+import type { ReadTool, ToolResult } from "../loop/tool.ts";
+import { decodeText } from "../text/decode.ts";
+import { compileGlob, type GlobPattern } from "../text/glob-pattern.ts";
 import { isRoot } from "./glob.ts";
-import { compileGlob, type GlobPattern } from "./glob-pattern.ts";
 import { type AnswerLimits, answer, Rows, type Skipped } from "./grep-answer.ts";
 import { compileExpression, type Expression } from "./grep-expression.ts";
 import { nextTask, PACE, Pace, type PaceLimits, type Pause } from "./grep-pace.ts";
 import { inputSchema, parseInput } from "./input.ts";
 import { failure, failureOf } from "./result.ts";
 import { sandboxDirectory, type ToolEnv } from "./sandbox.ts";
-import { decodeText } from "./text.ts";
 
 const schema = z.strictObject({
   pattern: z.string().min(1).describe("Regular expression in RE2 syntax, held against each line"),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ToolResult } from "../query/tool.ts";
+import type { ToolResult } from "../loop/tool.ts";
 import { failure } from "./result.ts";
 
 /** Text from a model: half a character could not be stored as it is. */

@@ -2,8 +2,8 @@
 // sandbox: what is spelled so that it only looks like memory is not memory.
 
 import * as z from "zod";
-import type { Tool, WriteTool } from "../query/tool.ts";
-import type { Permission } from "../query/waits.ts";
+import type { Permission } from "../loop/pending-action.ts";
+import type { Tool, WriteTool } from "../loop/tool.ts";
 import { canonicalPath, isWithin, showPath } from "../safety/path.ts";
 import { refused } from "./plan.ts";
 import { failure } from "./result.ts";

@@ -1,7 +1,7 @@
 // The two steps of a writing tool, as all three of them take them.
 
 import type * as z from "zod";
-import type { PlanResult, ToolResult } from "../query/tool.ts";
+import type { PlanResult, ToolResult } from "../loop/tool.ts";
 import { failure, failureOf, isRefusal } from "./result.ts";
 
 export function planned<T extends { op: string; path: string }>(plan: T): PlanResult {

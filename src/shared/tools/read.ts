@@ -1,13 +1,13 @@
 import * as z from "zod";
 import type { StoredFile } from "../files/store.ts";
 import { hasFilesBelow } from "../files/write-file.ts";
-import { READ_BYTES, READ_LINES, TOOL_LINE_CHARACTERS } from "../limits.ts";
-import type { ReadTool, ToolResult } from "../query/tool.ts";
-import { byteLength } from "../text.ts";
+import { READ_BYTES, READ_LINES, TOOL_LINE_CHARACTERS } from "../limits/tools.ts";
+import type { ReadTool, ToolResult } from "../loop/tool.ts";
+import { byteLength } from "../text/bytes.ts";
+import { decodeText, linesOf, showLine } from "../text/decode.ts";
 import { inputSchema, parseInput } from "./input.ts";
 import { failure, failureOf, success } from "./result.ts";
 import { sandboxFile, type ToolEnv } from "./sandbox.ts";
-import { decodeText, linesOf, showLine } from "./text.ts";
 
 const schema = z.strictObject({
   file_path: z.string().describe("Absolute path of the file"),

@@ -1,6 +1,6 @@
 import { MemdirError } from "../errors.ts";
-import type { ToolNote, ToolResult } from "../query/tool.ts";
-import { cutCharacters } from "../text.ts";
+import type { ToolNote, ToolResult } from "../loop/tool.ts";
+import { cutCharacters } from "../text/bytes.ts";
 
 /** A message for the model, in characters: a reason, not a document. */
 const MESSAGE_CHARACTERS = 4000;

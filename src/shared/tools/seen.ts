@@ -1,4 +1,4 @@
-import type { ToolNote } from "../query/tool.ts";
+import type { ToolNote } from "../loop/tool.ts";
 
 /**
  * Takes the notes of a result that was kept into what the model knows. A change alone teaches the

@@ -3,7 +3,7 @@
 import { createMapStore } from "../files/map-store.ts";
 import { createMounts, type Mount } from "../files/mounts.ts";
 import type { FileStore } from "../files/store.ts";
-import type { ToolResult, WriteTool } from "../query/tool.ts";
+import type { ToolResult, WriteTool } from "../loop/tool.ts";
 import { createFileTools } from "./file-tools.ts";
 import type { ToolEnv } from "./sandbox.ts";
 import { rememberNotes } from "./seen.ts";

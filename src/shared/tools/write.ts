@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Precondition, StoredFile } from "../files/store.ts";
 import { checkWrite, writeFile } from "../files/write-file.ts";
-import type { PlanResult, ToolResult, WriteTool } from "../query/tool.ts";
+import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";
 import { inputSchema, parseInput, text } from "./input.ts";
 import { commitPlan, planned, refused } from "./plan.ts";
 import { failure, failureOf, success, withWarning } from "./result.ts";

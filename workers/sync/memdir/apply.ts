@@ -6,7 +6,7 @@
 
 import * as z from "zod";
 import { newId } from "../../../src/platform/ids.ts";
-import type { Actor, Receipt } from "../../../src/platform/memdir-rpc.ts";
+import type { Actor, Receipt } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";

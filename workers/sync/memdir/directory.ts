@@ -1,6 +1,6 @@
 // What the functions of this folder share: one directory's rows, its files in R2, and a clock.
 
-import type { StoreMeta } from "../../../src/platform/memdir-rpc.ts";
+import type { StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
 import type { FileStore } from "../../../src/shared/files/store.ts";
 import type { SecretScan } from "../../../src/shared/safety/secret-scan.ts";
 

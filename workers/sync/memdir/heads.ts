@@ -1,4 +1,4 @@
-import type { MemoryHead, ScannedMemory } from "../../../src/platform/memdir-rpc.ts";
+import type { MemoryHead, ScannedMemory } from "../../../src/platform/objects/memdir-rpc.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { memoryType } from "../../../src/shared/memdir/types.ts";

@@ -7,14 +7,14 @@ import type {
   RewindReply,
   Version,
   WriteReply,
-} from "../../../src/platform/memdir-rpc.ts";
+} from "../../../src/platform/objects/memdir-rpc.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import { applyDelete, applyPut } from "./apply.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headById, overlapping, told } from "./heads.ts";
-import { bytesOf, takeIn, takeInPath } from "./take-in.ts";
+import { bytesOf, takeIn, takeInPath } from "./import.ts";
 import { redactVersion, versionById, versionsOfMemory } from "./versions.ts";
 import { fullStore, refusal } from "./write.ts";
 

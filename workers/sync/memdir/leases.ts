@@ -1,7 +1,7 @@
 // Who may run in the background over this directory: one holder a kind at a time. The token grows
 // with each grant; a write under an older one is refused, however late it comes.
 
-import type { LeaseName, LeaseReply } from "../../../src/platform/memdir-rpc.ts";
+import type { LeaseName, LeaseReply } from "../../../src/platform/objects/memdir-rpc.ts";
 
 interface Holder {
   sql: SqlStorage;

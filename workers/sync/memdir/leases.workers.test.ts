@@ -2,9 +2,9 @@
 
 import { env } from "cloudflare:test";
 import { expect, test } from "vitest";
-import type { LeaseReply, MemdirStub } from "../../../src/platform/memdir-rpc.ts";
-import { memdirStub } from "../../../src/platform/memdir-rpc.ts";
-import { unwrap } from "../../../src/platform/reply.ts";
+import type { LeaseReply, MemdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 
 declare global {

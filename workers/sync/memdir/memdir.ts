@@ -4,27 +4,28 @@
 // in R2 or in the outbox on its way there. What was cut off is finished when the object wakes.
 
 import { DurableObject } from "cloudflare:workers";
-import { accountStub } from "../../../src/platform/account-rpc.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
-import type * as Rpc from "../../../src/platform/memdir-rpc.ts";
-import { createR2Files } from "../../../src/platform/r2-files.ts";
-import type { Reply } from "../../../src/platform/reply.ts";
-import { replyWith } from "../../../src/platform/reply.ts";
-import { createSecretScan } from "../../../src/platform/secret-scan.ts";
+import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
+import type * as Rpc from "../../../src/platform/objects/memdir-rpc.ts";
+import type { Reply } from "../../../src/platform/objects/reply.ts";
+import { replyWith } from "../../../src/platform/objects/reply.ts";
+import { createR2Files } from "../../../src/platform/r2/r2-files.ts";
+import { createSecretScan } from "../../../src/platform/secrets/secret-scan.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
-import { CHANGES_WAIT_MS, METADATA_PAIRS, OUTBOX_MS } from "../../../src/shared/limits.ts";
+import { METADATA_PAIRS } from "../../../src/shared/limits/http.ts";
+import { CHANGES_WAIT_MS, OUTBOX_MS } from "../../../src/shared/limits/memory.ts";
 import type { SyncEnv } from "../../env.ts";
 import { recover } from "./apply.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, headById, listHeads, scanHeads, told } from "./heads.ts";
 import { redact, restore, rewind } from "./history.ts";
+import { bytesOf, takeIn } from "./import.ts";
 import * as leases from "./leases.ts";
 import { readStoreMeta, writeStoreMeta } from "./meta.ts";
 import { emptyOutbox } from "./outbox.ts";
 import { reconcile } from "./reconcile.ts";
 import { createSchema, hasSchema } from "./schema.ts";
-import { bytesOf, takeIn } from "./take-in.ts";
 import { findVersions, versionById, versionsAfter } from "./versions.ts";
 import { remove, update, write } from "./write.ts";
 

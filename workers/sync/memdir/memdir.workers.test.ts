@@ -1,8 +1,8 @@
 import { env } from "cloudflare:test";
 import { expect, test } from "vitest";
-import type { MemdirStub, StoreMeta } from "../../../src/platform/memdir-rpc.ts";
-import { memdirStub } from "../../../src/platform/memdir-rpc.ts";
-import { unwrap } from "../../../src/platform/reply.ts";
+import type { MemdirStub, StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
+import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 

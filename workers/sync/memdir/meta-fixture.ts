@@ -1,5 +1,5 @@
 import { newId } from "../../../src/platform/ids.ts";
-import type { StoreMeta } from "../../../src/platform/memdir-rpc.ts";
+import type { StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
 
 /** A new store of its own, as it is opened. */
 export function newStoreMeta(fields: Partial<StoreMeta> = {}): StoreMeta {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { StoreMeta } from "../../../src/platform/memdir-rpc.ts";
+import type { StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
 
 const schema = z.object({
   id: z.string(),

@@ -3,14 +3,14 @@
 
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { memdirStub } from "../../../src/platform/memdir-rpc.ts";
-import { createR2Files } from "../../../src/platform/r2-files.ts";
-import { unwrap } from "../../../src/platform/reply.ts";
+import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { createR2Files } from "../../../src/platform/r2/r2-files.ts";
 import { createFaultyBucket, type Faults } from "../../../test/contract/faulty-bucket.ts";
 import type { Directory } from "./directory.ts";
+import { takeIn } from "./import.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 import { emptyOutbox } from "./outbox.ts";
-import { takeIn } from "./take-in.ts";
 import { findVersions } from "./versions.ts";
 import { remove, write } from "./write.ts";
 

@@ -1,14 +1,14 @@
 import { log } from "../../../src/platform/log.ts";
-import type { Actor, Receipt } from "../../../src/platform/memdir-rpc.ts";
+import type { Actor, Receipt } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import { MEMORY_FILE_BYTES } from "../../../src/shared/limits.ts";
+import { MEMORY_FILE_BYTES } from "../../../src/shared/limits/files.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import type { Reconciled, TopicFile } from "../../../src/shared/memdir/reconcile.ts";
 import { reconcileIndex } from "../../../src/shared/memdir/reconcile.ts";
 import { applyPut } from "./apply.ts";
 import type { Directory } from "./directory.ts";
 import { headAt, scanHeads } from "./heads.ts";
-import { bytesOf, takeInPath } from "./take-in.ts";
+import { bytesOf, takeInPath } from "./import.ts";
 
 /**
  * Restores the rule of two steps: each memory has its line in the index, no line goes nowhere. A

@@ -1,13 +1,18 @@
 // A storm for tests: writers of every kind over one directory at once, changes behind its back, and
 // kills in between. What was acknowledged is written down; afterwards the directory has to agree.
 
-import { createMemdirFiles } from "../../../src/platform/memdir-files.ts";
-import type { MemdirStub, Receipt, Version, WriteReply } from "../../../src/platform/memdir-rpc.ts";
-import type { Reply } from "../../../src/platform/reply.ts";
-import { unwrap } from "../../../src/platform/reply.ts";
+import { createMemdirFiles } from "../../../src/platform/objects/memdir-files.ts";
+import type {
+  MemdirStub,
+  Receipt,
+  Version,
+  WriteReply,
+} from "../../../src/platform/objects/memdir-rpc.ts";
+import type { Reply } from "../../../src/platform/objects/reply.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { createMounts } from "../../../src/shared/files/mounts.ts";
+import type { WriteTool } from "../../../src/shared/loop/tool.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
-import type { WriteTool } from "../../../src/shared/query/tool.ts";
 import { createDeleteTool } from "../../../src/shared/tools/delete.ts";
 import { createEditTool } from "../../../src/shared/tools/edit.ts";
 import { createWriteTool } from "../../../src/shared/tools/write.ts";

@@ -1,5 +1,10 @@
 import * as z from "zod";
-import type { Actor, Operation, Version, VersionQuery } from "../../../src/platform/memdir-rpc.ts";
+import type {
+  Actor,
+  Operation,
+  Version,
+  VersionQuery,
+} from "../../../src/platform/objects/memdir-rpc.ts";
 
 const actor = z.discriminatedUnion("type", [
   z.object({

@@ -8,9 +8,10 @@ import type {
   UpdateRequest,
   WriteReply,
   WriteRequest,
-} from "../../../src/platform/memdir-rpc.ts";
+} from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import { MEMORIES_PER_STORE, MEMORY_FILE_BYTES } from "../../../src/shared/limits.ts";
+import { MEMORY_FILE_BYTES } from "../../../src/shared/limits/files.ts";
+import { MEMORIES_PER_STORE } from "../../../src/shared/limits/memory.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { dropsMostPointers, LOST_POINTERS_LEAST } from "../../../src/shared/memdir/index-guard.ts";
 import { indexWarning } from "../../../src/shared/memdir/reconcile.ts";
@@ -21,8 +22,8 @@ import { applyDelete, applyPut } from "./apply.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { countHeads, headAt, headById, overlapping, told } from "./heads.ts";
+import { bytesOf, takeInPath } from "./import.ts";
 import { holdsLease } from "./leases.ts";
-import { bytesOf, takeInPath } from "./take-in.ts";
 
 /** Times that a write without a condition is tried again over what it finds in R2. */
 const OUTSIDE_TRIES = 5;

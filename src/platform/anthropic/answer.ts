@@ -1,0 +1,194 @@
+import { ANSWER_BLOCKS } from "../../shared/limits/turn.ts";
+import { jsonBytes } from "../../shared/loop/json-size.ts";
+import type { AssistantBlock } from "../../shared/loop/messages.ts";
+import type { Answer, ModelEvent, ModelFailure, ToolCall, Usage } from "../../shared/loop/model.ts";
+import { NO_USAGE } from "../../shared/loop/model.ts";
+import { BYTES_PER_TOKEN } from "../../shared/loop/tokens.ts";
+import { byteLength } from "../../shared/text/bytes.ts";
+import type { DeltaKind, StartedBlock } from "./event.ts";
+import { isRecord, readStreamEvent } from "./event.ts";
+
+type Block =
+  | Exclude<StartedBlock, { type: "tool_use" }>
+  /** `call` is there once the input is complete. */
+  | { type: "tool_use"; id: string; name: string; json: string; call?: ToolCall };
+
+/** What has been heard of an answer, also where it comes to no end. */
+export interface Heard {
+  /** Tokens as the server told them; undefined before it began. */
+  usage: Usage | undefined;
+  /** JSON bytes of what the model said. */
+  bytes: number;
+}
+
+/**
+ * What an answer that broke off is counted with: the input as the server told it, the output by what
+ * came, since its figure comes last. Undefined where the model had not begun.
+ */
+export function spent({ usage, bytes }: Heard): Usage | undefined {
+  if (!usage) return undefined;
+  return { ...usage, output: Math.max(usage.output, Math.ceil(bytes / BYTES_PER_TOKEN)) };
+}
+
+/**
+ * Puts an answer together from raw stream events and yields what it says on the way. Only an answer
+ * with `message_stop` is one; without it the call failed, and behind it nothing is read. Blocks stand
+ * in the order in which they came, whatever their numbers. `bytesMost` bounds what is held and the
+ * JSON that is stored. `callId` gives each call an id that is its own. `heard` is kept up to date.
+ */
+export async function* collectAnswer(
+  events: AsyncIterable<unknown>,
+  bytesMost: number,
+  callId: (id: unknown) => string,
+  heard: Heard,
+): AsyncGenerator<ModelEvent, Answer | ModelFailure> {
+  const blocks: Block[] = [];
+  /** By the server's number, the place in `blocks` of a block that has no end yet. */
+  const open = new Map<number, number>();
+  let stopReason: string | undefined;
+  let ended = false;
+
+  for await (const raw of events) {
+    const event = readStreamEvent(raw);
+    if (event.type === "broken") return failed("cut", "The model's answer is not well-formed");
+    if (event.type === "usage" || event.type === "stop_reason") {
+      heard.usage = { ...(heard.usage ?? NO_USAGE), ...event.usage };
+    }
+    if (event.type === "stop_reason") {
+      stopReason = event.reason ?? stopReason;
+    }
+    if (event.type === "block_start") {
+      const block = opened(event.block, callId);
+      heard.bytes += held(block);
+      if (blocks.length >= ANSWER_BLOCKS || heard.bytes > bytesMost) return tooLarge(bytesMost);
+      const place = blocks.push(block) - 1;
+      open.set(event.index, place);
+      if (block.type === "thinking") yield { type: "thinking_start", block: place };
+      if (block.type === "text") {
+        yield { type: "text_start", block: place };
+        if (block.text !== "") yield { type: "text", block: place, text: block.text };
+      }
+    }
+    if (event.type === "block_delta") {
+      const place = open.get(event.index);
+      const block = place === undefined ? undefined : blocks[place];
+      if (place === undefined || !block || !extend(block, event.of, event.text)) continue;
+      // The input of a call is JSON already.
+      heard.bytes += event.of === "json" ? byteLength(event.text) : jsonBytes(event.text);
+      if (heard.bytes > bytesMost) return tooLarge(bytesMost);
+      if (block.type === "text" && event.text !== "") {
+        yield { type: "text", block: place, text: event.text };
+      }
+    }
+    if (event.type === "block_stop") {
+      const block = blocks[open.get(event.index) ?? -1];
+      open.delete(event.index);
+      if (block?.type !== "tool_use") continue;
+      block.call = callOf(block);
+      yield { type: "call", call: block.call };
+    }
+    ended = event.type === "end";
+    if (ended) break;
+  }
+  if (!ended || stopReason === undefined) {
+    return failed("cut", "The model's answer broke off before its end");
+  }
+  const whole = answer(blocks, stopReason, heard.usage ?? NO_USAGE);
+  // Numbers grow when they are written anew, so that only now the size is known.
+  return jsonBytesOf(whole.content) > bytesMost ? tooLarge(bytesMost) : whole;
+}
+
+function answer(blocks: readonly Block[], stopReason: string, usage: Usage): Answer {
+  const content: AssistantBlock[] = [];
+  const malformed = new Map<string, string>();
+  const limited = stopReason === "max_tokens";
+  let cutCall = false;
+  for (const block of blocks) {
+    if (block.type === "other") continue;
+    if (block.type !== "tool_use") {
+      const kept = spoken(block);
+      if (kept) content.push(kept);
+      continue;
+    }
+    // Where the limit struck within a call, its JSON may look whole all the same.
+    if (limited && (block.call === undefined || block === blocks.at(-1))) {
+      cutCall = true;
+      continue;
+    }
+    // An answer that is whole may have left out the end of a block: the input says if it is complete.
+    const { id, name, input, malformed: reason } = block.call ?? callOf(block);
+    content.push({ type: "tool_use", id, name, input });
+    if (reason !== undefined) malformed.set(id, reason);
+  }
+  return { status: "answered", content, malformed, stopReason, cutCall, usage };
+}
+
+function opened(block: StartedBlock, callId: (id: unknown) => string): Block {
+  if (block.type !== "tool_use") return block;
+  return { type: "tool_use", id: callId(block.id), name: block.name, json: "" };
+}
+
+/** Adds to a block what belongs to it; false for what does not. */
+function extend(block: Block, of: DeltaKind, text: string): boolean {
+  if (block.type === "text" && of === "text") block.text += text;
+  else if (block.type === "thinking" && of === "thinking") block.thinking += text;
+  else if (block.type === "thinking" && of === "signature") block.signature += text;
+  else if (block.type === "tool_use" && of === "json") block.json += text;
+  else return false;
+  return true;
+}
+
+function callOf(block: Extract<Block, { type: "tool_use" }>): ToolCall {
+  const { id, name, json } = block;
+  if (json.trim() === "") return { id, name, input: {} };
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isRecord(value)) return { id, name, input: wellFormed(value) };
+    return { id, name, input: {}, malformed: "it is not an object" };
+  } catch {
+    return { id, name, input: {}, malformed: `it ends or breaks within ${json.length} characters` };
+  }
+}
+
+/** The API refuses a lone surrogate, and JSON can smuggle one in as an escape. */
+function wellFormed(input: Record<string, unknown>): Record<string, unknown> {
+  const text = JSON.stringify(input);
+  // JSON.stringify writes what is lone as an escape of its own: looked for first, as it is rare.
+  if (!/\\ud[89a-f]/.test(text)) return input;
+  const parsed: unknown = JSON.parse(text, (_key, value: unknown) => {
+    if (typeof value === "string") return value.toWellFormed();
+    if (!isRecord(value)) return value;
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map(([key, inner]) => [key.toWellFormed(), inner]));
+  });
+  return isRecord(parsed) ? parsed : {};
+}
+
+function spoken(
+  block: Exclude<Block, { type: "tool_use" } | { type: "other" }>,
+): AssistantBlock | undefined {
+  // Thinking that was cut off has no signature, and without one the API refuses it for ever.
+  if (block.type === "thinking" && block.signature === "") return undefined;
+  if (block.type !== "text") return block;
+  return block.text.trim() === "" ? undefined : { type: "text", text: block.text.toWellFormed() };
+}
+
+/** JSON bytes of a block as it begins. */
+function held(block: Block): number {
+  return jsonBytesOf(block.type === "tool_use" ? [block.id, block.name] : block);
+}
+
+function jsonBytesOf(value: unknown): number {
+  return byteLength(JSON.stringify(value));
+}
+
+function tooLarge(bytes: number): ModelFailure {
+  return failed(
+    "too_large",
+    `The model's answer is larger than ${bytes} bytes or ${ANSWER_BLOCKS} blocks. Ask for a smaller piece of work`,
+  );
+}
+
+function failed(kind: "cut" | "too_large", message: string): ModelFailure {
+  return { status: "failed", kind, message };
+}

@@ -1,0 +1,135 @@
+// Stream events as they come from a server that may not be the official one, read into what we use
+// of them. Nothing in them is taken for what its type says.
+
+import { ANSWER_BLOCKS, USAGE_TOKENS } from "../../shared/limits/turn.ts";
+import type { Usage } from "../../shared/loop/model.ts";
+
+export type StartedBlock =
+  | { type: "text"; text: string }
+  | { type: "thinking"; thinking: string; signature: string }
+  | { type: "redacted_thinking"; data: string }
+  | { type: "tool_use"; id: unknown; name: string }
+  /** Of a kind that we do not ask for. */
+  | { type: "other" };
+
+export type StreamEvent =
+  | { type: "usage"; usage: Partial<Usage> }
+  | { type: "block_start"; index: number; block: StartedBlock }
+  | { type: "block_delta"; index: number; of: DeltaKind; text: string }
+  | { type: "block_stop"; index: number }
+  | { type: "stop_reason"; reason: string | undefined; usage: Partial<Usage> }
+  | { type: "end" }
+  /** It cannot be told what block this is about. */
+  | { type: "broken" }
+  | { type: "other" };
+
+export type DeltaKind = "text" | "thinking" | "signature" | "json";
+
+/** What an event says; `broken` where its block has no usable number, `other` where it is unknown. */
+export function readStreamEvent(value: unknown): StreamEvent {
+  const raw = record(value);
+  switch (raw.type) {
+    case "message_start":
+      return { type: "usage", usage: usageOf(record(raw.message).usage) };
+    case "message_delta": {
+      const { stop_reason: reason } = record(raw.delta);
+      const usage = usageOf(raw.usage);
+      return {
+        type: "stop_reason",
+        reason: typeof reason === "string" ? reason : undefined,
+        usage,
+      };
+    }
+    case "message_stop":
+      return { type: "end" };
+  }
+  const { index } = raw;
+  const isBlock = typeof raw.type === "string" && raw.type.startsWith("content_block_");
+  if (!isBlock) return { type: "other" };
+  if (!isIndex(index)) return { type: "broken" };
+  switch (raw.type) {
+    case "content_block_start":
+      return { type: "block_start", index, block: startedBlock(record(raw.content_block)) };
+    case "content_block_delta":
+      return delta(index, record(raw.delta));
+    case "content_block_stop":
+      return { type: "block_stop", index };
+    default:
+      return { type: "other" };
+  }
+}
+
+function startedBlock(block: Record<string, unknown>): StartedBlock {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: textOf(block.text) };
+    case "thinking": {
+      const { thinking, signature } = block;
+      return { type: "thinking", thinking: textOf(thinking), signature: textOf(signature) };
+    }
+    case "redacted_thinking":
+      return { type: "redacted_thinking", data: textOf(block.data) };
+    case "tool_use":
+      return { type: "tool_use", id: block.id, name: nameOf(block.name) };
+    default:
+      return { type: "other" };
+  }
+}
+
+function delta(index: number, raw: Record<string, unknown>): StreamEvent {
+  const said = (of: DeltaKind, text: unknown): StreamEvent => {
+    return { type: "block_delta", index, of, text: textOf(text) };
+  };
+  switch (raw.type) {
+    case "text_delta":
+      return said("text", raw.text);
+    case "thinking_delta":
+      return said("thinking", raw.thinking);
+    case "signature_delta":
+      return said("signature", raw.signature);
+    case "input_json_delta":
+      return said("json", raw.partial_json);
+    default:
+      return { type: "other" };
+  }
+}
+
+/** The figures that are there: whole, not negative, capped. What is missing is not known. */
+function usageOf(value: unknown): Partial<Usage> {
+  const raw = record(value);
+  const usage: Partial<Usage> = {};
+  const take = (field: keyof Usage, tokens: unknown) => {
+    if (typeof tokens !== "number" || !Number.isFinite(tokens)) return;
+    usage[field] = Math.min(Math.max(0, Math.floor(tokens)), USAGE_TOKENS);
+  };
+  take("input", raw.input_tokens);
+  take("cacheRead", raw.cache_read_input_tokens);
+  take("cacheCreation", raw.cache_creation_input_tokens);
+  take("output", raw.output_tokens);
+  return usage;
+}
+
+/** The API refuses any other name in a history, for ever; so such a call keeps none. */
+function nameOf(value: unknown): string {
+  return typeof value === "string" && /^[a-zA-Z0-9_-]{1,128}$/.test(value)
+    ? value
+    : "unusable_name";
+}
+
+function isIndex(value: unknown): value is number {
+  return (
+    typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= ANSWER_BLOCKS
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+// What a user's account is asked, and what it answers. Each worker calls it through these names.
+
+import type { Purpose } from "../../shared/loop/model.ts";
+import type { Principal } from "../http/auth.ts";
+import type { StoreKind } from "./memdir-rpc.ts";
+import type { Reply } from "./reply.ts";
+
+export interface RequestKey {
+  key: string;
+  /** SHA-256 of the request's body. */
+  hash: string;
+}
+
+export interface SessionRow {
+  id: string;
+  createdAt: number;
+}
+
+/** One page of rows in the order in which they were made. */
+export interface PageQuery {
+  limit: number;
+  order: "asc" | "desc";
+  /** The last row of the page before. */
+  after?: { id: string; createdAt: number };
+  /** Bounds in milliseconds, inclusive. */
+  from?: number;
+  to?: number;
+}
+
+export interface StoreRow {
+  id: string;
+  kind: StoreKind;
+  createdAt: number;
+  archived: boolean;
+}
+
+/** Stores are always listed with the newest first. */
+export interface StoreQuery extends Omit<PageQuery, "order"> {
+  includeArchived: boolean;
+}
+
+/** What one session asked of one model for one purpose on one UTC day, so far; tokens as in `Usage`. */
+export type UsageRow = {
+  /** `YYYY-MM-DD`. */
+  day: string;
+  purpose: Purpose;
+  model: string;
+  requests: number;
+  input: number;
+  cacheRead: number;
+  cacheCreation: number;
+  output: number;
+};
+
+/** Rows added up. The purpose may be one that only another version of the service knows. */
+export type UsageTotal = Omit<UsageRow, "day" | "purpose"> & { purpose: string };
+
+export interface UsageQuery {
+  sessionId?: string | undefined;
+  /** UTC days, inclusive. */
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** The methods of the object `Account`; `workers/agent/account.ts` says what each promises. */
+export interface AccountCalls {
+  reserve(request: RequestKey | undefined, now: number): Promise<Reply<SessionRow>>;
+  ready(id: string): void;
+  remove(id: string): void;
+  list(query: PageQuery): SessionRow[];
+  abandoned(now: number): string[];
+  addStore(row: StoreRow, request?: RequestKey): Promise<Reply<StoreRow>>;
+  removeStore(id: string): void;
+  archiveStore(id: string): void;
+  listStores(query: StoreQuery): StoreRow[];
+  reportUsage(sessionId: string, rows: UsageRow[]): void;
+  usage(query: UsageQuery): UsageTotal[];
+  tokensOn(day: string): number;
+}
+
+export type AccountStub = {
+  [Name in keyof AccountCalls]: (
+    ...args: Parameters<AccountCalls[Name]>
+  ) => Promise<Awaited<ReturnType<AccountCalls[Name]>>>;
+};
+
+/** The principal's account. */
+export function accountStub(
+  env: { ACCOUNT: DurableObjectNamespace },
+  owner: Pick<Principal, "tenant" | "user">,
+): AccountStub {
+  const name = JSON.stringify([owner.tenant, owner.user]);
+  // The platform's own stub type loses every method whose result holds `unknown`.
+  return env.ACCOUNT.get(env.ACCOUNT.idFromName(name)) as unknown as AccountStub;
+}

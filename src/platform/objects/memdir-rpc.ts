@@ -1,0 +1,237 @@
+// What a memory directory's object is asked, and what it answers. Everything that reads or writes a
+// memory goes through these calls: tools, the stores API, background runs, sync.
+
+import type { MemoryType } from "../../shared/memdir/types.ts";
+import type { Reply } from "./reply.ts";
+
+/** Who made a change. `external` is a change that was found in R2 and made behind our back. */
+export type Actor =
+  | { type: "session"; sessionId: string; by: "agent" | "extraction" | "subagent" | "dream" }
+  | { type: "user"; userId: string }
+  | { type: "external" };
+
+export type StoreKind = "auto" | "team" | "agent" | "custom";
+
+export interface StoreMeta {
+  /** `memstore_…` */
+  id: string;
+  tenant: string;
+  user: string;
+  kind: StoreKind;
+  /** Where its files lie in R2; ends in "/". */
+  prefix: string;
+  name: string;
+  description: string;
+  metadata: Record<string, string>;
+  /** Milliseconds since the epoch. */
+  createdAt: number;
+  updatedAt: number;
+  archivedAt: number | null;
+}
+
+/** What an update changes; a metadata key that is null is taken out. */
+export interface MetaPatch {
+  name?: string;
+  description?: string;
+  metadata?: Record<string, string | null>;
+}
+
+/** A memory as it is now. Paths are relative and canonical: "notes/a.md". */
+export interface MemoryHead {
+  /** `mem_…`; stays the same through changes and renames. */
+  id: string;
+  path: string;
+  /** `memver_…` of the present content. */
+  versionId: string;
+  /** Hex, of the bytes as they were sent. */
+  sha256: string;
+  /** Bytes. */
+  size: number;
+  createdAt: number;
+  /** Last change of the content. */
+  updatedAt: number;
+}
+
+export interface MemoryRead extends MemoryHead {
+  bytes: Uint8Array;
+}
+
+/** What a scan knows of a memory without opening it. */
+export interface ScannedMemory extends MemoryHead {
+  type: MemoryType | undefined;
+  name: string | undefined;
+  description: string | undefined;
+}
+
+export type Operation = "created" | "modified" | "deleted";
+
+export interface Version {
+  /** Its place in the store's history, counted from 1: the cursor of the change feed. */
+  n: number;
+  id: string;
+  memoryId: string;
+  operation: Operation;
+  /** Null when redacted. */
+  path: string | null;
+  /** Null when redacted or deleted. */
+  sha256: string | null;
+  size: number | null;
+  /** Null when redacted or deleted, or where the caller did not ask for content. */
+  bytes: Uint8Array | null;
+  actor: Actor;
+  at: number;
+  redactedAt: number | null;
+  redactedBy: Actor | null;
+}
+
+/** The proof of a change: given only when it is on disk. */
+export interface Receipt {
+  path: string;
+  operation: Operation;
+  memoryId: string;
+  versionId: string;
+  n: number;
+}
+
+export type Condition = { ifMatch: string } | { ifAbsent: true };
+
+export interface Change {
+  actor: Actor;
+  /** Default "refuse". */
+  secrets?: "refuse" | "warn";
+  /** The lease under which a background run writes; a lease that has passed on refuses. */
+  lease?: { name: LeaseName; token: number };
+}
+
+export interface WriteRequest extends Change {
+  path: string;
+  bytes: Uint8Array;
+  /** `ifMatch` is a sha256. Without one: whatever is there. */
+  condition?: Condition;
+}
+
+/** An update by id: new content, a new path, or both. */
+export interface UpdateRequest extends Change {
+  id: string;
+  bytes?: Uint8Array;
+  path?: string;
+  ifMatch?: string;
+}
+
+export interface RemoveRequest extends Change {
+  /** A path or an id. */
+  path?: string;
+  id?: string;
+  ifMatch?: string;
+}
+
+export type WriteReply =
+  | { status: "written"; receipt: Receipt; head: MemoryHead; warning?: string }
+  /** Nothing to do: it is already so. No version was made. */
+  | { status: "unchanged"; head: MemoryHead }
+  /** The condition does not hold; `head` is what is there, if anything. */
+  | { status: "conflict"; head: MemoryHead | null }
+  /** The path, or one above or below it, belongs to another memory. */
+  | { status: "path_conflict"; memoryId: string; path: string }
+  | { status: "missing" }
+  | { status: "refused"; reason: RefusalReason; message: string };
+
+export type RefusalReason =
+  | "archived"
+  | "too_large"
+  | "full"
+  | "secret"
+  | "lease_lost"
+  | "path"
+  | "index";
+
+export type RemoveReply =
+  | { status: "removed"; receipt: Receipt }
+  | { status: "conflict"; head: MemoryHead }
+  | { status: "missing" }
+  | { status: "refused"; reason: RefusalReason; message: string };
+
+export type LeaseName = "extraction" | "dream";
+export type LeaseReply =
+  | { status: "granted"; token: number; until: number }
+  | { status: "held"; until: number };
+
+export interface ListHeads {
+  /** "" or a folder that ends in "/". */
+  prefix: string;
+  /** Continue behind this path. */
+  after?: string;
+  limit: number;
+}
+
+export interface VersionQuery {
+  memoryId?: string;
+  operation?: Operation;
+  sessionId?: string;
+  /** Bounds in milliseconds, inclusive. */
+  from?: number;
+  to?: number;
+  /** Continue before this `n`: versions come newest first. */
+  before?: number;
+  limit: number;
+  withContent: boolean;
+}
+
+export interface RewindReply {
+  /** A receipt for each memory that was changed. */
+  changed: Receipt[];
+  /** Memories that somebody else changed since; they were left as they are. */
+  skipped: { path: string; memoryId: string; reason: string }[];
+}
+
+export interface MemdirStub {
+  /** Makes the store, or finds it made: the same for the same id. */
+  open(meta: StoreMeta): Promise<Reply<StoreMeta>>;
+  meta(): Promise<Reply<StoreMeta>>;
+  updateMeta(patch: MetaPatch): Promise<Reply<StoreMeta>>;
+  archive(): Promise<Reply<StoreMeta>>;
+  /** Clears the store with all its memories and versions. */
+  destroy(): Promise<Reply<null>>;
+
+  read(path: string): Promise<Reply<MemoryRead | null>>;
+  readById(id: string): Promise<Reply<MemoryRead | null>>;
+  head(path: string): Promise<Reply<MemoryHead | null>>;
+  /** In order of paths. */
+  list(query: ListHeads): Promise<Reply<{ heads: MemoryHead[]; next: string | null }>>;
+  /** Newest first, without the index; no R2 call. */
+  scan(limit: number): Promise<Reply<ScannedMemory[]>>;
+
+  write(request: WriteRequest): Promise<Reply<WriteReply>>;
+  update(request: UpdateRequest): Promise<Reply<WriteReply>>;
+  remove(request: RemoveRequest): Promise<Reply<RemoveReply>>;
+
+  version(id: string): Promise<Reply<Version | null>>;
+  versions(query: VersionQuery): Promise<Reply<Version[]>>;
+  /** Versions behind `after`, oldest first; waits up to `waitMs` where there is none. */
+  changes(after: number, limit: number, waitMs: number): Promise<Reply<Version[]>>;
+  redact(versionId: string, actor: Actor): Promise<Reply<Version | null>>;
+  restore(versionId: string, change: Change): Promise<Reply<WriteReply>>;
+  rewind(to: { time: number } | { sessionId: string }, change: Change): Promise<Reply<RewindReply>>;
+
+  /** Takes in what was changed in R2 behind our back. Receipts of what was found. */
+  takeIn(): Promise<Reply<Receipt[]>>;
+  /** Restores the rule of two steps: each file has its line, no line goes nowhere. */
+  reconcile(actor: Actor): Promise<Reply<Receipt[]>>;
+
+  /** `waiter` is remembered where the lease is held, and named by `release`. */
+  acquire(name: LeaseName, holder: string, ms: number, waiter?: string): Promise<Reply<LeaseReply>>;
+  renew(name: LeaseName, token: number, ms: number): Promise<Reply<LeaseReply>>;
+  /** The answer is who has waited longest, if somebody did. */
+  release(name: LeaseName, token: number): Promise<Reply<string | null>>;
+}
+
+/** The object of a store, if it is the principal's; else one that answers `not_found`. */
+export function memdirStub(
+  env: { MEMDIR: DurableObjectNamespace },
+  owner: { tenant: string; user: string },
+  storeId: string,
+): MemdirStub {
+  const name = JSON.stringify([owner.tenant, owner.user, storeId]);
+  // The platform's own stub type loses every method whose result holds a union of this kind.
+  return env.MEMDIR.get(env.MEMDIR.idFromName(name)) as unknown as MemdirStub;
+}

@@ -1,0 +1,90 @@
+// The secret scanner: secretlint's recommended rules and our own, run over a file's name and text.
+//
+// The rules are run here and not by @secretlint/core. Core does not start in workerd without
+// nodejs_compat (it needs `tty` through `debug`, and `PerformanceObserver`), obeys
+// `secretlint-disable` comments in the text, keeps a performance mark with the path for every scan,
+// and compares each hit with each other hit.
+
+import { rules as recommended } from "@secretlint/secretlint-rule-preset-recommend";
+import type { SecretLintRuleCreator } from "@secretlint/types";
+import { MemdirError } from "../../shared/errors.ts";
+import type { SecretHit, SecretScan } from "../../shared/safety/secret-scan.ts";
+import { ASSIGNMENT } from "./rules/assignment.ts";
+import { plainView } from "./rules/plain-view.ts";
+import { PRIVATE_KEY } from "./rules/private-key.ts";
+import { runRule } from "./rules/run-rule.ts";
+import { TOKENS } from "./rules/tokens.ts";
+import { URL_PASSWORD } from "./rules/url-password.ts";
+
+/** Hits named for one file: enough to act on, and a file full of keys costs no more than that. */
+const MOST_HITS = 50;
+
+/**
+ * Rules of the preset that are not run: the first lets a text switch the scan off, and a memory is
+ * data; the second reads a file of that name from disk, and our own private-key rule covers it.
+ */
+const LEFT_OUT = new Set([
+  "@secretlint/secretlint-rule-filter-comments",
+  "@secretlint/secretlint-rule-gcp",
+]);
+
+const RULES: readonly SecretLintRuleCreator[] = [
+  ...recommended.filter((rule) => !LEFT_OUT.has(rule.meta.id)),
+  ...TOKENS,
+  PRIVATE_KEY,
+  URL_PASSWORD,
+  ASSIGNMENT,
+];
+
+/**
+ * A scanner in linear time. It finds secrets by their form, in any placement, also escaped as JSON
+ * or URLs; it does not find one that is cut by a line wrap, encoded again, or without any form.
+ */
+export function createSecretScan(rules: readonly SecretLintRuleCreator[] = RULES): SecretScan {
+  return async ({ path, text }) => {
+    try {
+      const inName = await scan(rules, path, () => 0);
+      return [...inName, ...(await scan(rules, text, lineCounter(text)))];
+    } catch {
+      // Without the cause: an error's own text may quote what was scanned.
+      throw new MemdirError(
+        "unavailable",
+        "Cannot check the file for secrets: the scanner failed. Nothing was written; write again, and if it fails again, write less at once",
+      );
+    }
+  };
+}
+
+async function scan(
+  rules: readonly SecretLintRuleCreator[],
+  text: string,
+  lineOf: (index: number) => number,
+): Promise<SecretHit[]> {
+  const hits = new Map<string, SecretHit>();
+  for (const view of new Set([text, plainView(text)])) {
+    for (const rule of rules) {
+      await runRule(rule, view, (name, index) => {
+        if (hits.size >= MOST_HITS) return;
+        const line = lineOf(index);
+        hits.set(`${name}:${line}`, { rule: name, line });
+      });
+    }
+  }
+  return [...hits.values()].sort((a, b) => a.line - b.line || (a.rule < b.rule ? -1 : 1));
+}
+
+/** Lines from 1 by binary search. The views of a text keep its length, so they share one counter. */
+function lineCounter(text: string): (index: number) => number {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (index) => {
+    let low = 0;
+    let high = starts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= index) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(1, low);
+  };
+}

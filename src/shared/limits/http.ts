@@ -1,0 +1,30 @@
+// Requests, pages and event streams.
+
+/** A JSON request body, in bytes. */
+export const REQUEST_BODY_BYTES = 1_000_000;
+/** Nesting of a JSON request body: deeper input is an attack on recursive code, not a message. */
+export const REQUEST_BODY_DEPTH = 64;
+/** Events in one send. Source: `initial_events` of the official SDK. */
+export const EVENTS_PER_SEND = 50;
+/** An Idempotency-Key, in characters. */
+export const IDEMPOTENCY_KEY_CHARACTERS = 255;
+/** How long a key is remembered, in milliseconds: longer than any client keeps retrying. */
+export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
+/** Metadata pairs, key and value lengths in characters. Source: the official SDK. */
+export const METADATA_PAIRS = 16;
+export const METADATA_KEY_CHARACTERS = 64;
+export const METADATA_VALUE_CHARACTERS = 512;
+/** A session's title, in characters. */
+export const TITLE_CHARACTERS = 500;
+/** Entries on one page of a list: default and most. */
+export const PAGE_DEFAULT = 20;
+export const PAGE_MOST = 100;
+/** Events on one page: default and most. */
+export const EVENT_PAGE_DEFAULT = 100;
+export const EVENT_PAGE_MOST = 1000;
+/** Pause between two comments on a quiet event stream, in milliseconds: proxies cut at 30 s or more. */
+export const STREAM_PING_MS = 15_000;
+/** Events read at once for one subscriber. */
+export const STREAM_BATCH = 100;
+/** What is read and dropped of a body over its limit before the connection is given up, in bytes. */
+export const DROPPED_BODY_BYTES = 32_000_000;

@@ -1,0 +1,87 @@
+import { TOOL_RESULT_BYTES, TOOL_RESULT_LEAST_BYTES, TOOL_RESULTS_BYTES } from "../limits/tools.ts";
+import { byteLength, cutBytes } from "../text/bytes.ts";
+import { cutJson, jsonBytes } from "./json-size.ts";
+import { keptNote } from "./stored-result.ts";
+import type { ToolResult } from "./tool.ts";
+
+export interface ResultLimits {
+  /** UTF-8 bytes of one result. */
+  one: number;
+  /** JSON bytes of all results of an answer. */
+  all: number;
+  /** JSON bytes that every call may have, however many there are. */
+  least: number;
+}
+
+/** What a large window takes. */
+export const RESULT_LIMITS: ResultLimits = {
+  one: TOOL_RESULT_BYTES,
+  all: TOOL_RESULTS_BYTES,
+  least: TOOL_RESULT_LEAST_BYTES,
+};
+
+/** What stands around a content in its block: the names of the fields, an id, the error's mark. */
+const BLOCK_BYTES = 140;
+
+export interface ResultBudget {
+  /** Counts a result as it is: it is on disk already. */
+  count(result: ToolResult): void;
+  /**
+   * The result, cut and marked where it is over its share of what is left. `keptAt` is where all of it
+   * will be kept; without one the mark says how to ask for less.
+   */
+  fit(result: ToolResult, keptAt?: string): ToolResult;
+}
+
+/**
+ * Holds the results of one answer to what a message, a row and a context window can take. Results
+ * are to be fitted when they are made, before they are recorded: so history and events agree. The
+ * share of a call that is still to come is kept for it.
+ */
+export function createResultBudget(
+  calls: number,
+  limits: ResultLimits = RESULT_LIMITS,
+): ResultBudget {
+  let coming = calls;
+  let used = 0;
+  const count = ({ content }: ToolResult) => {
+    coming -= 1;
+    used += jsonBytes(content) + BLOCK_BYTES;
+  };
+  return {
+    count,
+    fit(result, keptAt) {
+      const kept = limits.least * (coming - 1);
+      const share = Math.max(limits.least, limits.all - used - kept) - BLOCK_BYTES;
+      const fitted = cut(result, limits.one, share, keptAt);
+      count(fitted);
+      return fitted;
+    },
+  };
+}
+
+function cut(
+  result: ToolResult,
+  bytesMost: number,
+  jsonMost: number,
+  keptAt: string | undefined,
+): ToolResult {
+  const { content } = result;
+  // Cheap first: a UTF-16 unit is at most three bytes of UTF-8 and six of JSON.
+  if (content.length * 3 <= bytesMost && content.length * 6 <= jsonMost) return result;
+  const bytes = byteLength(content);
+  if (bytes <= bytesMost && jsonBytes(content) <= jsonMost) return result;
+  const note = (left: number) => (keptAt === undefined ? mark(left) : keptNote(left, keptAt));
+  const room = jsonMost - jsonBytes(note(bytes));
+  const begun = cutJson(cutBytes(content, bytesMost - byteLength(note(bytes))), room);
+  return {
+    ...result,
+    content: begun + note(bytes - byteLength(begun)),
+    // What was cut is not known to the model; what was changed is changed.
+    notes: result.notes.filter((note) => note.type !== "seen"),
+  };
+}
+
+function mark(bytes: number): string {
+  return `\n[${bytes} bytes were left out here. For the rest ask for less at once: fewer calls, Read with offset and limit]`;
+}

@@ -1,0 +1,189 @@
+// What comes of a batch: it is saved, given up, or tried again later. Each is one transaction: cursor,
+// event and log, or none of them.
+
+import { log } from "../../../src/platform/log.ts";
+import type { Receipt } from "../../../src/platform/objects/memdir-rpc.ts";
+import type { Batch } from "../../../src/shared/extraction/batch.ts";
+import {
+  EXTRACTION_ATTEMPTS,
+  RESEND_FIRST_MS,
+  RESEND_MOST_MS,
+} from "../../../src/shared/limits/extraction.ts";
+import { RETRY_FIRST_MS } from "../../../src/shared/limits/turn.ts";
+import type { FailureKind } from "../../../src/shared/loop/model.ts";
+import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
+import { outageError } from "../contract/session-errors.ts";
+import { appendEvent } from "../rows/events.ts";
+import {
+  changeExtraction,
+  dueBatch,
+  readExtraction,
+  settleUpTo,
+} from "../rows/extraction-state.ts";
+import { readMeta } from "../rows/meta.ts";
+import type { RunLog } from "../rows/run-log.ts";
+import { addSaved, readLog } from "../rows/run-log.ts";
+import type { Run } from "../rows/runs.ts";
+import {
+  endRun,
+  endUnfinished,
+  isUnfinished,
+  newestRange,
+  resetAttempts,
+  savedByNewest,
+  unfinishedRun,
+} from "../rows/runs.ts";
+import { turnByNumber } from "../rows/turns.ts";
+import { savedEvent } from "../turn/record-step.ts";
+
+export interface EndPorts {
+  sql: SqlStorage;
+  /** Runs a function as one transaction and tells the subscribers afterwards. */
+  commit(write: () => void): void;
+  now(): number;
+}
+
+export type Ended = { status: "done" } | { status: "retry"; afterMs: number };
+
+/** How a fork's run ended. `failure`: why the model's last call failed, where one did. */
+export interface ForkEnd {
+  outcome: LoopOutcome;
+  failure?: FailureKind | undefined;
+}
+
+/** Refusals that one event tells. */
+const REFUSED_TOLD = 10;
+/** Runs of a batch that find no model before clients are told: more than a moment's hiccup. */
+const OUTAGES_TOLD = 3;
+/** Calls that failed so say nothing about what was asked. */
+const UNSERVED: ReadonlySet<FailureKind> = new Set([
+  "denied",
+  "cut",
+  "stalled",
+  "overloaded",
+  "rate_limited",
+  "server_error",
+  "unreachable",
+]);
+
+/**
+ * The oldest turns that are due. One that was begun stays as it is until it is settled, also where its
+ * run failed: a turn that came later has no part in that. `tokens`: what a new one may hold.
+ */
+export function batchDue(sql: SqlStorage, final: boolean, tokens?: number): Batch | undefined {
+  const begun = newestRange(sql, "extraction");
+  const { cursor } = readExtraction(sql);
+  if (!begun || begun.last <= cursor) return dueBatch(sql, final, tokens);
+  return { first: Math.max(begun.first, cursor + 1), last: begun.last };
+}
+
+/** The one step in which a run becomes part of the session. Does nothing for one that has ended. */
+export function finish(
+  ports: EndPorts,
+  storeId: string,
+  run: Run,
+  healed: readonly Receipt[],
+  outcome: LoopOutcome,
+): void {
+  const { sql } = ports;
+  const now = ports.now();
+  ports.commit(() => {
+    if (!isUnfinished(sql, run.n)) return;
+    addSaved(sql, run.n, healed);
+    const saved = unfinishedRun(sql, "extraction")?.log.saved ?? [];
+    endRun(sql, run.n, saved.length > 0 ? outcome.reason : "nothing_new", now);
+    const turn_id = turnByNumber(sql, run.lastTurn).eventId;
+    const refused = refusedWrites(readLog(sql, run.n));
+    const told = refused.length > 0 ? { refused } : {};
+    const event =
+      saved.length > 0
+        ? savedEvent("extraction", storeId, saved)
+        : {
+            type: "memory.skipped",
+            by: "extraction",
+            reason: refused.length > 0 ? "failed" : "nothing_new",
+          };
+    appendEvent(sql, { ...event, ...told, turn_id }, now);
+    settleUpTo(sql, run.lastTurn, now);
+  });
+}
+
+/** What a run wanted to save and was refused, and did not save otherwise: people are told why. */
+function refusedWrites({ calls }: RunLog): { path: string; error: string }[] {
+  const done = new Set(calls.flatMap(({ path, error }) => (error === undefined ? [path] : [])));
+  const refused = calls.flatMap(({ tool, path, error }) =>
+    (tool === "Write" || tool === "Edit") && path !== undefined && error !== undefined
+      ? [{ path, error }]
+      : [],
+  );
+  const left = refused.filter(({ path }) => !done.has(path));
+  return [...new Map(left.map((each) => [each.path, each])).values()].slice(0, REFUSED_TOLD);
+}
+
+/** A batch is given up: the cursor passes it, its run ends, and people are told, of what it saved too. */
+export function giveUp(ports: EndPorts, batch: Batch, reason: "failed" | "disabled"): void {
+  const { sql } = ports;
+  const now = ports.now();
+  log("extraction.dropped", { turns: batch.last - batch.first + 1, reason });
+  ports.commit(() => {
+    const begun = newestRange(sql, "extraction");
+    const saved = begun?.last === batch.last ? savedByNewest(sql, "extraction") : [];
+    endUnfinished(sql, "extraction", reason, now);
+    const turn_id = turnByNumber(sql, batch.last).eventId;
+    const { memory } = readMeta(sql);
+    if (reason === "failed" && saved.length > 0 && memory.enabled) {
+      appendEvent(sql, { ...savedEvent("extraction", memory.storeId, saved), turn_id }, now);
+    }
+    appendEvent(sql, { type: "memory.skipped", by: "extraction", reason, turn_id }, now);
+    // With the store its lease is gone.
+    if (reason === "disabled") changeExtraction(sql, { lease: null });
+    settleUpTo(sql, batch.last, now);
+  });
+}
+
+/**
+ * A run whose model failed goes on later; one that ended without success begins anew, a fixed number
+ * of times. A model that serves nobody is waited for, as long again as it was waited for already.
+ */
+export function failedRun(ports: EndPorts, run: Run, { outcome, failure }: ForkEnd): Ended {
+  const { sql } = ports;
+  const again = () => {
+    if (outcome.reason === "failed" || outcome.reason === "wait") resetAttempts(sql, run.n);
+    else endRun(sql, run.n, outcome.reason, ports.now());
+  };
+  const unserved = failure !== undefined && UNSERVED.has(failure);
+  if (outcome.reason === "wait" || (outcome.reason === "failed" && unserved)) {
+    ports.commit(() => {
+      again();
+      countOutage(ports, run);
+    });
+    const waited = Math.max(ports.now() - run.startedAt, 2 * RETRY_FIRST_MS);
+    const afterMs = outcome.reason === "wait" ? outcome.ms : Math.min(waited, RESEND_MOST_MS);
+    return { status: "retry", afterMs };
+  }
+  return countFailure(ports, { first: run.firstTurn, last: run.lastTurn }, again);
+}
+
+/** Nothing is lost while a model serves nobody, but people should know why nothing is saved. */
+function countOutage({ sql, now }: EndPorts, run: Run): void {
+  const outages = readExtraction(sql).outages + 1;
+  changeExtraction(sql, { outages });
+  if (outages !== OUTAGES_TOLD) return;
+  const turn_id = turnByNumber(sql, run.lastTurn).eventId;
+  appendEvent(sql, { type: "session.error", error: outageError(), turn_id }, now());
+}
+
+/** One try of a batch failed; after the last one it is given up. */
+export function countFailure(ports: EndPorts, batch: Batch, write: () => void = () => {}): Ended {
+  const { sql } = ports;
+  const failures = readExtraction(sql).failures + 1;
+  ports.commit(() => {
+    changeExtraction(sql, { failures });
+    write();
+  });
+  if (failures < EXTRACTION_ATTEMPTS) {
+    return { status: "retry", afterMs: Math.min(RETRY_FIRST_MS * 2 ** failures, RESEND_FIRST_MS) };
+  }
+  giveUp(ports, batch, "failed");
+  return { status: "done" };
+}

@@ -1,0 +1,56 @@
+// The lease under which a session extracts: one run at a time in a memory, whoever asks.
+
+import { errorName, log } from "../../../src/platform/log.ts";
+import type { MemdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
+import type { AgentSettings } from "../../../src/platform/variables.ts";
+import { MemdirError } from "../../../src/shared/errors.ts";
+import { changeExtraction, leaseGiven } from "../rows/extraction-state.ts";
+import type { Meta } from "../rows/meta.ts";
+import type { EndPorts } from "./extraction-ends.ts";
+
+interface LeasePorts extends EndPorts {
+  settings: Pick<AgentSettings, "LEASE_MS">;
+}
+
+/** The right to extract into one memory. */
+export interface Lease {
+  stub: MemdirStub;
+  token: number;
+}
+
+/** The lease's token; undefined where it is somebody else's, who knows now that this session waits. */
+export async function takeLease(
+  ports: LeasePorts,
+  stub: MemdirStub,
+  meta: Meta,
+): Promise<number | undefined> {
+  const { LEASE_MS } = ports.settings;
+  // By its own name: one that a crash left behind is the session's again at once, also where it never
+  // learned its token, and what the older token still writes is refused.
+  const reply = unwrap(await stub.acquire("extraction", meta.id, LEASE_MS, meta.id));
+  const token = reply.status === "granted" ? reply.token : null;
+  ports.commit(() => changeExtraction(ports.sql, { lease: token }));
+  return token ?? undefined;
+}
+
+/** Gives it back and learns who waits. Where that fails it is tried again when the session is told. */
+export async function giveLease(ports: LeasePorts, { stub, token }: Lease): Promise<string | null> {
+  try {
+    const next = unwrap(await stub.release("extraction", token));
+    ports.commit(() => leaseGiven(ports.sql));
+    return next;
+  } catch (error) {
+    if (error instanceof MemdirError && error.code === "not_found") {
+      ports.commit(() => leaseGiven(ports.sql));
+    }
+    log("extraction.lease_kept", { error: errorName(error) });
+    return null;
+  }
+}
+
+/** Throws `not_found` where nothing can be saved any more: the store is archived, or gone. */
+export async function requireStore(stub: MemdirStub): Promise<void> {
+  if (unwrap(await stub.meta()).archivedAt === null) return;
+  throw new MemdirError("not_found", "The memory store is archived");
+}

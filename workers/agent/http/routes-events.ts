@@ -1,0 +1,100 @@
+import { Hono } from "hono";
+import type { Edge } from "../../../src/platform/http/edge.ts";
+import {
+  idempotencyKey,
+  lowerBound,
+  pageCursor,
+  pageLimit,
+  readPageCursor,
+  upperBound,
+} from "../../../src/platform/http/edge.ts";
+import { jsonBody } from "../../../src/platform/http/json-body.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { MemdirError } from "../../../src/shared/errors.ts";
+import { EVENT_PAGE_DEFAULT, EVENT_PAGE_MOST } from "../../../src/shared/limits/http.ts";
+import type { AgentEnv } from "../../env.ts";
+import { sessionStub } from "../session/stubs.ts";
+import { sendBody } from "./requests.ts";
+import { sessionId } from "./routes-sessions.ts";
+
+const PREVIEWS = ["agent.message", "agent.thinking"];
+
+/** Send, list and stream the events of a session. */
+export function eventRoutes(): Hono<Edge<AgentEnv>> {
+  const app = new Hono<Edge<AgentEnv>>();
+  app.post("/v1/sessions/:id/events", async (c) => {
+    const id = sessionId(c.req.param("id"));
+    const key = idempotencyKey(c.req.raw.headers);
+    const body = await jsonBody(c.req.raw, sendBody);
+    const request = key === undefined ? undefined : { key, hash: body.hash };
+    const session = sessionStub(c.env, c.get("principal"), id);
+    return json(`{"data":[${unwrap(await session.send(body.value.events, request)).join(",")}]}`);
+  });
+
+  app.get("/v1/sessions/:id/events", async (c) => {
+    const id = sessionId(c.req.param("id"));
+    const query = (name: string) => c.req.query(name);
+    const order = query("order") ?? "asc";
+    if (order !== "asc" && order !== "desc") {
+      throw new MemdirError("invalid_request", 'order: use "asc" or "desc"');
+    }
+    const limit = pageLimit(query("limit"), EVENT_PAGE_DEFAULT, EVENT_PAGE_MOST);
+    const cursor = readPageCursor(query("page"), eventCursor);
+    if (cursor && cursor.order !== order) {
+      throw new MemdirError("invalid_request", "page: this cursor belongs to the other order");
+    }
+    const types = [...(c.req.queries("types[]") ?? []), ...(c.req.queries("types") ?? [])];
+    const from = lowerBound(query);
+    const to = upperBound(query);
+    const page = unwrap(
+      await sessionStub(c.env, c.get("principal"), id).events({
+        order,
+        limit,
+        types,
+        ...(cursor && order === "asc" ? { after: cursor.seq } : {}),
+        ...(cursor && order === "desc" ? { before: cursor.seq } : {}),
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+      }),
+    );
+    const next = page.next === undefined ? null : pageCursor([order, page.next]);
+    return json(`{"data":[${page.data.join(",")}],"next_page":${JSON.stringify(next)}}`);
+  });
+
+  app.get("/v1/sessions/:id/events/stream", async (c) => {
+    const id = sessionId(c.req.param("id"));
+    const asked = [
+      ...(c.req.queries("event_deltas[]") ?? []),
+      ...(c.req.queries("event_deltas") ?? []),
+    ];
+    const wrong = asked.find((type) => !PREVIEWS.includes(type));
+    if (wrong !== undefined) {
+      throw new MemdirError(
+        "invalid_request",
+        `event_deltas: "${wrong.slice(0, 60)}" has no previews. There is: ${PREVIEWS.join(", ")}`,
+      );
+    }
+    // An empty header is one that was never set: browsers send it so.
+    const cursor = c.req.header("last-event-id") || c.req.query("after") || undefined;
+    const session = sessionStub(c.env, c.get("principal"), id);
+    const stream = unwrap(await session.stream({ cursor, previews: asked }));
+    return new Response(stream, {
+      headers: {
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-cache, no-transform",
+        "x-accel-buffering": "no",
+      },
+    });
+  });
+  return app;
+}
+
+function json(body: string): Response {
+  return new Response(body, { headers: { "content-type": "application/json" } });
+}
+
+function eventCursor(value: unknown): { order: string; seq: number } | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [order, seq]: unknown[] = value;
+  return typeof order === "string" && typeof seq === "number" ? { order, seq } : undefined;
+}

@@ -1,0 +1,124 @@
+// The event log of a session: append only, numbered from 1 without a gap. A row never changes, so
+// that whoever reads it live, later or twice sees the same.
+
+import { isId, newId } from "../../../src/platform/ids.ts";
+import { refuseLarge } from "../../../src/platform/threads/row-size.ts";
+
+/** What an event holds beside its envelope. */
+export interface EventDraft {
+  type: string;
+  /** Given where a preview has already announced it. */
+  id?: string;
+  /** Id of the `user.message` event whose turn this belongs to. */
+  turn_id?: string;
+  [field: string]: unknown;
+}
+
+/** An event as clients get it, and its JSON as it is sent. */
+export interface StoredEvent {
+  seq: number;
+  id: string;
+  type: string;
+  json: string;
+}
+
+/** Appends an event. Called within a transaction; whoever reads sees it when that is committed. */
+export function appendEvent(sql: SqlStorage, draft: EventDraft, now: number): StoredEvent {
+  const { type, id = newId("sevt"), ...rest } = draft;
+  const body = { id, type, processed_at: new Date(now).toISOString(), ...rest };
+  const text = JSON.stringify(body);
+  refuseLarge(text, type);
+  const { seq } = sql
+    .exec<{ seq: number }>(
+      "INSERT INTO events (id, type, at, body) VALUES (?, ?, ?, ?) RETURNING seq",
+      id,
+      type,
+      now,
+      text,
+    )
+    .one();
+  return { seq, id, type, json: withSeq(seq, text) };
+}
+
+export interface EventQuery {
+  after?: number;
+  before?: number;
+  order?: "asc" | "desc";
+  limit: number;
+  types?: string[];
+  /** Bounds in milliseconds, all inclusive. */
+  from?: number;
+  to?: number;
+}
+
+/** Events that match, in order of their numbers. */
+export function readEvents(sql: SqlStorage, query: EventQuery): StoredEvent[] {
+  const where: string[] = [];
+  const values: (string | number)[] = [];
+  const add = (clause: string, value: string | number | undefined) => {
+    if (value === undefined) return;
+    where.push(clause);
+    values.push(value);
+  };
+  add("seq > ?", query.after);
+  add("seq < ?", query.before);
+  add("at >= ?", query.from);
+  add("at <= ?", query.to);
+  if (query.types && query.types.length > 0) {
+    add("type IN (SELECT value FROM json_each(?))", JSON.stringify(query.types));
+  }
+  const condition = where.length > 0 ? `WHERE ${where.join(" AND ")}` : "";
+  const order = query.order === "desc" ? "DESC" : "ASC";
+  return sql
+    .exec<{ seq: number; id: string; type: string; body: string }>(
+      `SELECT seq, id, type, body FROM events ${condition} ORDER BY seq ${order} LIMIT ?`,
+      ...values,
+      query.limit,
+    )
+    .toArray()
+    .map(({ seq, id, type, body }) => ({
+      seq,
+      id,
+      type,
+      json: withSeq(seq, whole(body, id, type)),
+    }));
+}
+
+/** The JSON of these events, in the order asked for; what there is not is left out. */
+export function eventsById(sql: SqlStorage, ids: readonly string[]): string[] {
+  return ids.flatMap((id) => {
+    const seq = seqOfCursor(sql, id);
+    if (seq === undefined) return [];
+    return readEvents(sql, { after: seq - 1, limit: 1 }).map((event) => event.json);
+  });
+}
+
+/** The number of the newest event, 0 where there is none. */
+export function lastSeq(sql: SqlStorage): number {
+  return sql.exec<{ seq: number }>("SELECT ifnull(max(seq), 0) AS seq FROM events").one().seq;
+}
+
+/**
+ * The number behind which a client wants to read: a number or an event's id as it stands in
+ * `Last-Event-ID` or `?after=`. Undefined where this session has no such event.
+ */
+export function seqOfCursor(sql: SqlStorage, cursor: string): number | undefined {
+  if (/^\d{1,15}$/.test(cursor)) {
+    const seq = Number(cursor);
+    return seq <= lastSeq(sql) ? seq : undefined;
+  }
+  if (!isId("sevt", cursor)) return undefined;
+  const [row] = sql.exec<{ seq: number }>("SELECT seq FROM events WHERE id = ?", cursor).toArray();
+  return row?.seq;
+}
+
+/** A row that was cut or overwritten becomes a placeholder; it must not spoil those beside it. */
+function whole(body: string, id: string, type: string): string {
+  if (body.startsWith("{") && body.endsWith("}")) return body;
+  return JSON.stringify({ id, type, unreadable: true });
+}
+
+/** The stored text stays as it is; its number is put in front. */
+function withSeq(seq: number, body: string): string {
+  return `{"seq":${seq},${body.slice(1)}`;
+}

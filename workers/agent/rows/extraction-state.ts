@@ -1,0 +1,173 @@
+// How far a session's extraction has come: the cursor, the marks of the turns behind it, and the work
+// that is due. It is on disk with the end of the turn that asks for it, so nothing depends on a queue
+// message arriving, or arriving once.
+
+import * as z from "zod";
+import type { MarkedTurn, NextBatch } from "../../../src/shared/extraction/batch.ts";
+import { markOf, nextBatch } from "../../../src/shared/extraction/batch.ts";
+import { RESEND_FIRST_MS, RESEND_MOST_MS } from "../../../src/shared/limits/extraction.ts";
+import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
+import { BYTES_PER_TOKEN } from "../../../src/shared/loop/tokens.ts";
+
+const schema = z.object({
+  /** Turns up to this number are settled. It only grows. */
+  cursor: z.number(),
+  /** Turns up to this number are to be looked at; at or before the cursor nothing is due. */
+  requested: z.number(),
+  /** How often the queue was told since the last progress, and when it is told again. */
+  sends: z.number(),
+  resendAt: z.number().nullable(),
+  /** Failed runs of the batch that is due. */
+  failures: z.number(),
+  /** Runs of it that found a model which served nobody; clients are told of it once. */
+  outages: z.number().default(0),
+  /** A lease that a run holds, or that a crash left behind. */
+  lease: z.number().nullable(),
+});
+
+export type ExtractionState = z.infer<typeof schema>;
+
+const NONE: ExtractionState = {
+  cursor: 0,
+  requested: 0,
+  sends: 0,
+  resendAt: null,
+  failures: 0,
+  outages: 0,
+  lease: null,
+};
+
+export function readExtraction(sql: SqlStorage): ExtractionState {
+  const [row] = sql.exec<{ body: string }>("SELECT body FROM extraction").toArray();
+  return row ? schema.parse(JSON.parse(row.body)) : NONE;
+}
+
+export function changeExtraction(
+  sql: SqlStorage,
+  change: Partial<ExtractionState>,
+): ExtractionState {
+  const state = { ...readExtraction(sql), ...change };
+  sql.exec("INSERT OR REPLACE INTO extraction (id, body) VALUES (1, ?)", JSON.stringify(state));
+  return state;
+}
+
+/** The main agent changed its memory in this turn. Within the transaction that records the change. */
+export function markWrote(sql: SqlStorage, turn: number): void {
+  sql.exec(
+    "INSERT INTO turn_marks (turn, wrote) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE SET wrote = 1",
+    turn,
+  );
+}
+
+export interface BackgroundRules {
+  /** An extraction after every so many turns that could have one; 0 turns it off. */
+  everyTurns: number;
+  /** The day's tokens are used up: what is due stays due. */
+  overBudget: boolean;
+}
+
+/**
+ * Takes in that a turn has ended: marks it, moves the cursor over what needs nobody, and asks for an
+ * extraction where one is due. Gives the reason why none follows, for people, where there is one to
+ * tell. Within the transaction that ends the turn.
+ */
+export function endTurnMark(
+  sql: SqlStorage,
+  turn: number,
+  outcome: LoopOutcome | undefined,
+  rules: BackgroundRules,
+  now: number,
+): "already_written" | "budget" | undefined {
+  if (rules.everyTurns === 0) return undefined;
+  const [row] = sql
+    .exec<{ wrote: number }>("SELECT wrote FROM turn_marks WHERE turn = ?", turn)
+    .toArray();
+  const mark = markOf(outcome, row?.wrote === 1);
+  sql.exec(
+    "INSERT INTO turn_marks (turn, mark) VALUES (?, ?) ON CONFLICT (turn) DO UPDATE SET mark = excluded.mark",
+    turn,
+    mark,
+  );
+  settle(sql);
+  if (mark === "written") return "already_written";
+  if (mark === "open") return undefined;
+  if (rules.overBudget) return "budget";
+  if (dueTurns(sql) >= rules.everyTurns) requestExtraction(sql, turn, now);
+  return undefined;
+}
+
+/** Asks for an extraction of all turns up to this one; a newer request takes the older one's place. */
+export function requestExtraction(sql: SqlStorage, upTo: number, now: number): void {
+  const { requested } = readExtraction(sql);
+  if (upTo > requested) changeExtraction(sql, { requested: upTo, sends: 0, resendAt: now });
+}
+
+/** The queue was told: when to tell it again if nothing comes of it. */
+export function noteSent(sql: SqlStorage, now: number): void {
+  const { sends } = readExtraction(sql);
+  const pause = Math.min(RESEND_FIRST_MS * 2 ** sends, RESEND_MOST_MS);
+  changeExtraction(sql, { sends: sends + 1, resendAt: now + pause });
+}
+
+/**
+ * What is to be looked at next, if something is due, of at most so many tokens. `final`: no turn will
+ * follow.
+ */
+export function dueBatch(sql: SqlStorage, final: boolean, tokens?: number): NextBatch["batch"] {
+  return nextBatch(marksBehind(sql), { final, ...(tokens === undefined ? {} : { tokens }) }).batch;
+}
+
+/** Asks for all that has ended: no turn will follow. */
+export function requestAll(sql: SqlStorage, now: number): void {
+  const last = marksBehind(sql).at(-1)?.n;
+  if (last !== undefined) requestExtraction(sql, last, now);
+}
+
+/**
+ * Settles the turns up to this one, and those behind it that need nobody. Where that was all, nothing
+ * is due any more but a lease that is still to be given back. Within the transaction that records what
+ * came of them.
+ */
+export function settleUpTo(sql: SqlStorage, last: number, now: number): void {
+  const { cursor } = readExtraction(sql);
+  changeExtraction(sql, { cursor: Math.max(cursor, last), failures: 0, outages: 0, sends: 0 });
+  settle(sql);
+  const state = readExtraction(sql);
+  const more = state.requested > state.cursor && dueBatch(sql, false) !== undefined;
+  const left = state.lease === null ? null : now + RESEND_FIRST_MS;
+  changeExtraction(sql, { resendAt: more ? now : left });
+}
+
+/** The lease is somebody else's now. Where nothing is due, nobody has to come back. */
+export function leaseGiven(sql: SqlStorage): void {
+  const { requested, cursor } = readExtraction(sql);
+  changeExtraction(sql, { lease: null, ...(requested > cursor ? {} : { resendAt: null }) });
+}
+
+function settle(sql: SqlStorage): void {
+  const { settled } = nextBatch(marksBehind(sql));
+  if (settled !== undefined) changeExtraction(sql, { cursor: settled });
+}
+
+function dueTurns(sql: SqlStorage): number {
+  return marksBehind(sql).filter(({ mark }) => mark === "due").length;
+}
+
+/** The ended turns behind the cursor, in order. */
+function marksBehind(sql: SqlStorage): MarkedTurn[] {
+  const { cursor } = readExtraction(sql);
+  const rows = sql.exec<{ turn: number; mark: string; messages: number; bytes: number }>(
+    `SELECT turn_marks.turn AS turn, mark, count(messages.n) AS messages,
+       ifnull(sum(length(CAST(messages.body AS BLOB))), 0) AS bytes
+     FROM turn_marks LEFT JOIN messages ON messages.turn = turn_marks.turn
+     WHERE turn_marks.turn > ? AND mark IS NOT NULL
+     GROUP BY turn_marks.turn ORDER BY turn_marks.turn`,
+    cursor,
+  );
+  return [...rows].map(({ turn, mark, messages, bytes }) => ({
+    n: turn,
+    mark: mark === "due" || mark === "written" ? mark : "open",
+    messages,
+    tokens: Math.ceil(bytes / BYTES_PER_TOKEN),
+  }));
+}

@@ -1,0 +1,79 @@
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { expect, test } from "vitest";
+import type { AgentEnv } from "../../env.ts";
+import { createSchema } from "../session/schema.ts";
+import { readEvents } from "./events.ts";
+import type { RecallRecord } from "./recalls.ts";
+import { forgetShown, hasRecall, listRecalls, readShown, recordRecall } from "./recalls.ts";
+import type { Turn } from "./turns.ts";
+
+declare global {
+  namespace Cloudflare {
+    interface Env extends AgentEnv {}
+  }
+}
+
+const turn = (n: number): Turn => ({
+  n,
+  eventId: `sevt_${n}`,
+  status: "running",
+  content: "[]",
+  iteration: 0,
+  attempt: 0,
+  continuations: 0,
+  interrupted: false,
+  resumeAt: undefined,
+  span: undefined,
+  outcome: undefined,
+  startedAt: 1,
+});
+
+const found = (path: string, bytes: number): RecallRecord => ({
+  explanation: {
+    offered: 1,
+    selected: [{ path, type: "user", age_days: 3, bytes }],
+    dropped: [],
+    source: "model",
+    timings_ms: { scan: 1, select: 2, read: 3 },
+  },
+  candidates: [path],
+  shown: [{ path, bytes }],
+});
+
+test("REC-07: what was shown outlives the object, and a compaction forgets all of it", async () => {
+  const object = env.SESSION.get(env.SESSION.newUniqueId());
+  await runInDurableObject(object, (_instance, { storage: { sql } }) => {
+    createSchema(sql);
+    recordRecall(sql, turn(9), found("m.md", 400), 1_000);
+    recordRecall(sql, turn(10), found("n.md", 50), 2_000);
+  });
+  await evictDurableObject(object);
+  await runInDurableObject(object, (_instance, { storage: { sql } }) => {
+    expect([...readShown(sql)]).toEqual([
+      ["m.md", 400],
+      ["n.md", 50],
+    ]);
+    expect([hasRecall(sql, 9), hasRecall(sql, 1)]).toEqual([true, false]);
+    forgetShown(sql, 10);
+    expect([...readShown(sql)]).toEqual([["n.md", 50]]);
+    forgetShown(sql, 11);
+    expect(readShown(sql).size).toBe(0);
+    recordRecall(sql, turn(11), found("m.md", 400), 3_000);
+    expect(readShown(sql).get("m.md")).toBe(400);
+    expect(listRecalls(sql, { after: 9, limit: 10 }).map((row) => row.turn)).toEqual([10, 11]);
+    const events = readEvents(sql, { limit: 10 });
+    expect(events.map(({ type }) => type)).toEqual(Array(3).fill("memory.recalled"));
+  });
+});
+
+test("a search that had nothing to choose from is kept and not told", async () => {
+  const object = env.SESSION.get(env.SESSION.newUniqueId());
+  await runInDurableObject(object, (_instance, { storage: { sql } }) => {
+    createSchema(sql);
+    const { explanation } = found("m.md", 1);
+    const nothing = { ...explanation, offered: 0, selected: [], source: "none" as const };
+    const recalled = { explanation: nothing, candidates: [], shown: [] };
+    recordRecall(sql, turn(1), recalled, 1);
+    expect([hasRecall(sql, 1), readEvents(sql, { limit: 10 })]).toEqual([true, []]);
+  });
+});

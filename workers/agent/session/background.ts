@@ -1,0 +1,170 @@
+// What a session does while nobody waits: it tells the queue what is due, runs its extraction, and
+// reports its tokens. Each may be cut off anywhere; what is due is on disk and is told again.
+
+import { overBudget, utcDay } from "../../../src/platform/budget.ts";
+import { errorName, log } from "../../../src/platform/log.ts";
+import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
+import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
+import { sendWork } from "../../../src/platform/queue.ts";
+import { pause, within } from "../../../src/platform/sleep.ts";
+import { RESEND_FIRST_MS } from "../../../src/shared/limits/extraction.ts";
+import { WATCHDOG_MS } from "../../../src/shared/limits/turn.ts";
+import type { AgentEnv } from "../../env.ts";
+import type { ExtractPorts } from "../extraction/extract.ts";
+import { extract } from "../extraction/extract.ts";
+import { callNext } from "../extraction/wake-next.ts";
+import {
+  changeExtraction,
+  noteSent,
+  readExtraction,
+  requestAll,
+} from "../rows/extraction-state.ts";
+import { readMeta } from "../rows/meta.ts";
+import { markReported, unreportedUsage } from "../rows/usage.ts";
+
+export interface BackgroundPorts extends ExtractPorts {
+  env: AgentEnv;
+  /** Keeps the object alive for work that nobody waits for. */
+  waitUntil(work: Promise<unknown>): void;
+  /** A run has ended, well or not. */
+  ended(): void;
+}
+
+export interface Background {
+  /** Sends to the queue what is due to be sent; never waits. */
+  tell(): void;
+  /** When something is to be told, in milliseconds. */
+  tellAt(): number | undefined;
+  /** Runs what is due; while one runs, another call only learns that it does. */
+  run(final: boolean): Promise<ExtractReply>;
+  /** Works off what is due, at most until then; what is left is stopped. */
+  drain(until: number): Promise<void>;
+  /** Tells the account of the tokens that it does not know of; never throws. */
+  report(): Promise<void>;
+  overBudget(): Promise<boolean>;
+}
+
+/** How long an aborted run may take to stop, in milliseconds. */
+const STOP_MS = 2_000;
+/** Pause between two looks at a memory that is somebody else's, in milliseconds. */
+const LOOK_MS = 250;
+
+export function createBackground(ports: BackgroundPorts): Background {
+  const { sql, env } = ports;
+  let running: { stop: AbortController; done: Promise<ExtractReply> } | undefined;
+  /** Whether this instance has told of what one before it left in the middle. */
+  let tookOver = false;
+
+  const start = (final: boolean) => {
+    const stop = new AbortController();
+    const done = extract(ports, final, stop.signal).finally(() => {
+      running = undefined;
+    });
+    running = { stop, done };
+    tookOver = true;
+    ports.waitUntil(
+      done.then(
+        (reply) => {
+          ports.ended();
+          return "next" in reply && reply.next !== null ? callNext(ports, reply.next) : undefined;
+        },
+        () => ports.ended(),
+      ),
+    );
+    return done;
+  };
+
+  const background: Background = {
+    tell() {
+      const at = background.tellAt();
+      if (at === undefined || at > ports.now() || running) return;
+      const { memory, tenant, user, id } = readMeta(sql);
+      if (!memory.enabled) return;
+      tookOver = true;
+      const { requested, cursor } = readExtraction(sql);
+      ports.commit(() => noteSent(sql, ports.now()));
+      const work = { kind: "extract" as const, tenant, user, session: id, store: memory.storeId };
+      // Without a number where only a lease is to be given back.
+      const sent = sendWork(env.WORK, requested > cursor ? { ...work, upTo: requested } : work);
+      ports.waitUntil(
+        sent.catch((error: unknown) => log("extraction.not_sent", { error: errorName(error) })),
+      );
+    },
+    tellAt() {
+      const { resendAt, lease } = readExtraction(sql);
+      if (resendAt === null) return undefined;
+      if (running) return Math.max(resendAt, ports.now() + WATCHDOG_MS);
+      // A lease without a run: an instance before this one died in the middle.
+      return lease !== null && !tookOver ? ports.now() : resendAt;
+    },
+    async run(wanted) {
+      if (running) return { status: "waiting" };
+      const { requested, cursor, lease } = readExtraction(sql);
+      // No turn follows in an archived session either.
+      const final = wanted || readMeta(sql).archivedAt !== null;
+      if (!final && requested <= cursor && lease === null) return { status: "none" };
+      if (!final && (await background.overBudget())) {
+        ports.commit(() => changeExtraction(sql, { resendAt: ports.now() + RESEND_FIRST_MS * 40 }));
+        return { status: "none" };
+      }
+      return running ? { status: "waiting" } : start(final);
+    },
+    async drain(until) {
+      const { memory } = readMeta(sql);
+      if (!memory.enabled || ports.settings.EXTRACTION_EVERY_TURNS === 0) return;
+      if (await background.overBudget()) return;
+      // What is not done in time is due from here on, also where a crash comes in between.
+      ports.commit(() => requestAll(sql, ports.now()));
+      while (ports.now() < until) {
+        const work = running?.done ?? start(true);
+        const reply = await within(
+          until - ports.now(),
+          work.catch(() => undefined),
+        );
+        if (!reply || reply.status === "none") break;
+        const ms = reply.status === "retry" ? reply.afterMs : LOOK_MS;
+        if (reply.status !== "done") await pause(Math.min(ms, until - ports.now()));
+      }
+      if (!running) return;
+      // It may have stopped, and be nobody's run any more, by the time that its lease is given back.
+      const { stop, done } = running;
+      stop.abort();
+      // What a run that is cut off still writes is refused from here on.
+      const { lease } = readExtraction(sql);
+      const stub = memdirStub(env, readMeta(sql), memory.storeId);
+      const given = lease === null ? undefined : await stub.release("extraction", lease);
+      if (given?.ok && given.value !== null) await callNext(ports, given.value);
+      await within(
+        STOP_MS,
+        done.catch(() => {}),
+      );
+    },
+    async report() {
+      const rows = unreportedUsage(sql);
+      if (rows.length === 0) return;
+      try {
+        const meta = readMeta(sql);
+        await accountStub(env, meta).reportUsage(meta.id, rows);
+        ports.commit(() => markReported(sql, rows));
+      } catch (error) {
+        log("session.usage_not_reported", { error: errorName(error) });
+      }
+    },
+    async overBudget() {
+      const budget = ports.settings.DAILY_TOKEN_BUDGET;
+      if (budget === undefined) return false;
+      try {
+        await background.report();
+        const used = await accountStub(env, readMeta(sql)).tokensOn(utcDay(ports.now()));
+        return overBudget(used, budget);
+      } catch (error) {
+        // Who cannot be asked does not stop the conversation, nor what belongs to it.
+        log("session.budget_unknown", { error: errorName(error) });
+        return false;
+      }
+    },
+  };
+
+  return background;
+}

@@ -1,0 +1,79 @@
+// What a session answers from its rows alone: pages of what it keeps, and the stream of its events.
+
+import { MemdirError } from "../../../src/shared/errors.ts";
+import type { EventQuery } from "../rows/events.ts";
+import { lastSeq, readEvents, seqOfCursor } from "../rows/events.ts";
+import { listRecalls } from "../rows/recalls.ts";
+import { listRuns } from "../rows/runs.ts";
+import type { Subscriber } from "../stream/event-stream.ts";
+import { eventStream } from "../stream/event-stream.ts";
+import { runShape } from "./run-shape.ts";
+
+/** A page of events: their JSON, and the number to go on behind. */
+export interface EventPage {
+  data: string[];
+  next: number | undefined;
+}
+
+/** A page of what a session keeps beside its events: JSON, and the number to go on behind. */
+export interface RecordPage {
+  data: Record<string, unknown>[];
+  next: number | undefined;
+}
+
+export interface StreamRequest {
+  /** A number or id of an event; without it the stream starts with what comes next. */
+  cursor: string | undefined;
+  previews: string[];
+}
+
+export function eventPage(sql: SqlStorage, query: EventQuery): EventPage {
+  const rows = readEvents(sql, { ...query, limit: query.limit + 1 });
+  const { kept, next } = cut(rows, query.limit, ({ seq }) => seq);
+  return { data: kept.map((event) => event.json), next };
+}
+
+export function recallPage(sql: SqlStorage, query: { after: number; limit: number }): RecordPage {
+  const rows = listRecalls(sql, { ...query, limit: query.limit + 1 });
+  const { kept, next } = cut(rows, query.limit, ({ turn }) => turn);
+  return { data: kept.map(({ body }) => body), next };
+}
+
+export function extractionPage(
+  sql: SqlStorage,
+  query: { before?: number; limit: number },
+): RecordPage {
+  const runs = listRuns(sql, "extraction", { ...query, limit: query.limit + 1 });
+  const { kept, next } = cut(runs, query.limit, ({ n }) => n);
+  return { data: kept.map((run) => runShape(sql, run)), next };
+}
+
+/** The events behind a cursor, then those that come. Throws `invalid_request` for an unknown one. */
+export function openStream(
+  sql: SqlStorage,
+  { cursor, previews }: StreamRequest,
+  session: { subscribers: Set<Subscriber>; gone(): boolean },
+): ReadableStream<Uint8Array> {
+  const after = cursor === undefined ? lastSeq(sql) : seqOfCursor(sql, cursor);
+  if (after === undefined) {
+    throw new MemdirError(
+      "invalid_request",
+      `Last-Event-ID or after: this session has no event "${cursor?.slice(0, 60)}"; its newest is ${lastSeq(sql)}. Use a seq or an event id of this session, or 0 for all events`,
+    );
+  }
+  return eventStream(
+    (from, limit) => (session.gone() ? [] : readEvents(sql, { after: from, limit })),
+    (subscriber) => {
+      session.subscribers.add(subscriber);
+      return () => session.subscribers.delete(subscriber);
+    },
+    { after, previews },
+  );
+}
+
+/** One row more than the page holds says that there is another. */
+function cut<T>(rows: readonly T[], limit: number, cursor: (row: T) => number) {
+  const kept = rows.slice(0, limit);
+  const last = rows.length > limit ? kept.at(-1) : undefined;
+  return { kept, next: last && cursor(last) };
+}

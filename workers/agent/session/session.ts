@@ -1,0 +1,272 @@
+// One session: a Durable Object that holds its rows, the one turn that runs, and its listeners.
+//
+// Everything that is acknowledged is on disk. A turn that was cut off by a crash is found again in
+// its rows: by the next request, or by the alarm that stands while anything is due.
+
+import { DurableObject } from "cloudflare:workers";
+import type { RequestKey } from "../../../src/platform/objects/account-rpc.ts";
+import type { Reply } from "../../../src/platform/objects/reply.ts";
+import { replyWith } from "../../../src/platform/objects/reply.ts";
+import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
+import type { ExtractWork } from "../../../src/platform/queue.ts";
+import { within } from "../../../src/platform/sleep.ts";
+import { variablesOf } from "../../../src/platform/variables.ts";
+import { MemdirError } from "../../../src/shared/errors.ts";
+import type { Precondition } from "../../../src/shared/files/store.ts";
+import type { AgentEnv } from "../../env.ts";
+import type { ClientEvent } from "../contract/client-events.ts";
+import type { NotesPage } from "../notes/notes-page.ts";
+import { notesPage, putNotes } from "../notes/notes-page.ts";
+import type { EventQuery, StoredEvent } from "../rows/events.ts";
+import { appendEvent, eventsById } from "../rows/events.ts";
+import { readExtraction } from "../rows/extraction-state.ts";
+import { earlierReply, keepReply } from "../rows/idempotency.ts";
+import type { NewMeta } from "../rows/meta.ts";
+import { readMeta, writeMeta } from "../rows/meta.ts";
+import { currentTurn } from "../rows/turns.ts";
+import { openMemory } from "../setup/memory.ts";
+import type { Subscriber } from "../stream/event-stream.ts";
+import { acceptEvent } from "../turn/accept-event.ts";
+import { interruptTurn, isPaused } from "../turn/pause-turn.ts";
+import { compactionReply, requestCompaction } from "./compact-request.ts";
+import { createSchema, hasSchema } from "./schema.ts";
+import type { EventPage, RecordPage, StreamRequest } from "./session-reads.ts";
+import { eventPage, extractionPage, openStream, recallPage } from "./session-reads.ts";
+import { sessionShape } from "./session-shape.ts";
+import type { SessionWork } from "./session-work.ts";
+import { createSessionWork } from "./session-work.ts";
+
+/** How long a call waits for the run that it started, in milliseconds; the run goes on either way. */
+const EXTRACT_REPLY_MS = 2_000;
+
+export class Session extends DurableObject<AgentEnv> {
+  readonly #sql = this.ctx.storage.sql;
+  readonly #subscribers = new Set<Subscriber>();
+  #deletion: Promise<void> | undefined;
+  #gone = false;
+  #made: SessionWork | undefined;
+
+  constructor(ctx: DurableObjectState, env: AgentEnv) {
+    super(ctx, env);
+    if (hasSchema(this.#sql)) createSchema(this.#sql);
+  }
+
+  /** Makes the session, with its first events. Called again with the same id it changes nothing. */
+  create(meta: NewMeta, events: ClientEvent[]): Promise<Reply<Record<string, unknown>>> {
+    return replyWith(async () => {
+      const bare = meta.metadata.bare === "true";
+      const memory = hasSchema(this.#sql)
+        ? undefined
+        : await openMemory(this.env, meta, { ...meta, bare }, variablesOf(this.env));
+      // Another call with this id may have come first while the memory was looked for.
+      if (memory && !hasSchema(this.#sql)) {
+        this.#commit(() => {
+          createSchema(this.#sql);
+          writeMeta(this.#sql, { ...meta, memory });
+          for (const event of events) acceptEvent(this.#sql, event, Date.now());
+        });
+      }
+      this.#work.kick();
+      return this.#shape();
+    });
+  }
+
+  retrieve(): Promise<Reply<Record<string, unknown>>> {
+    return this.#reading(() => this.#shape());
+  }
+
+  /** Takes client events; the reply means that they are on disk. */
+  send(events: ClientEvent[], request: RequestKey | undefined): Promise<Reply<string[]>> {
+    return replyWith(() => {
+      this.#open();
+      if (readMeta(this.#sql).archivedAt !== null) throw archived();
+      const earlier = earlierReply(this.#sql, request);
+      if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
+      let stored: StoredEvent[] = [];
+      this.#commit(() => {
+        stored = events.map((event, n) => acceptEvent(this.#sql, event, Date.now(), `events.${n}`));
+        keepReply(this.#sql, request, stored.map((event) => event.id).join(","), Date.now());
+      });
+      if (events.some((event) => event.type === "user.interrupt")) this.#work.interrupt();
+      this.#work.invoked();
+      this.#work.kick();
+      return stored.map((event) => event.json);
+    });
+  }
+
+  events(query: EventQuery): Promise<Reply<EventPage>> {
+    return this.#reading(() => eventPage(this.#sql, query));
+  }
+
+  stream(request: StreamRequest): Promise<Reply<ReadableStream<Uint8Array>>> {
+    return this.#reading(() =>
+      openStream(this.#sql, request, { subscribers: this.#subscribers, gone: () => this.#gone }),
+    );
+  }
+
+  /** Searches for memories, in the order of their turns. */
+  recalls(query: { after: number; limit: number }): Promise<Reply<RecordPage>> {
+    return this.#reading(() => recallPage(this.#sql, query));
+  }
+
+  /** Runs of the extraction fork with their logs, newest first. */
+  extractions(query: { before?: number; limit: number }): Promise<Reply<RecordPage>> {
+    return this.#reading(() => extractionPage(this.#sql, query));
+  }
+
+  notes(): Promise<Reply<NotesPage>> {
+    return this.#reading(() => notesPage(this.#sql));
+  }
+
+  /** Replaces the notes by a person's, where they are as the precondition says. */
+  putNotes(text: string, precondition: Precondition | undefined): Promise<Reply<NotesPage>> {
+    return this.#reading(() => {
+      if (readMeta(this.#sql).archivedAt !== null) throw archived();
+      this.#commit(() => putNotes(this.#sql, text, precondition, Date.now()));
+      return notesPage(this.#sql);
+    });
+  }
+
+  /** Starts the extraction that is due, if this message is about this session and one still is. */
+  async extract({ store, upTo }: Pick<ExtractWork, "store" | "upTo">): Promise<ExtractReply> {
+    if (!hasSchema(this.#sql) || this.#deletion || this.#gone) return { status: "none" };
+    const { memory, deleting } = readMeta(this.#sql);
+    if (deleting || !memory.enabled || memory.storeId !== store) return { status: "none" };
+    if (upTo !== undefined && upTo <= readExtraction(this.#sql).cursor) return { status: "none" };
+    return (await within(EXTRACT_REPLY_MS, this.#work.extract())) ?? { status: "running" };
+  }
+
+  /** The queue has given up: what it was about is dropped, and people are told. */
+  async dropExtraction(upTo?: number): Promise<void> {
+    if (!hasSchema(this.#sql) || this.#gone) return;
+    this.#work.dropExtraction(upTo);
+  }
+
+  /** Shortens what the model sees of the conversation: now, or at the running turn's next step. */
+  compact(): Promise<Reply<Record<string, unknown>>> {
+    return replyWith(async () => {
+      this.#open();
+      if (readMeta(this.#sql).archivedAt !== null) throw archived();
+      let after = 0;
+      this.#commit(() => {
+        after = requestCompaction(this.#sql);
+      });
+      this.#work.kick();
+      if (!currentTurn(this.#sql)) await this.#work.done();
+      return compactionReply(this.#sql, after);
+    });
+  }
+
+  /** Ends the conversation and keeps it to be read: waits for work in flight, takes nothing new. */
+  archive(): Promise<Reply<Record<string, unknown>>> {
+    return replyWith(async () => {
+      this.#open();
+      const meta = readMeta(this.#sql);
+      if (meta.archivedAt === null) {
+        const now = Date.now();
+        this.#commit(() => {
+          writeMeta(this.#sql, { ...meta, archivedAt: now, updatedAt: now });
+          // Nobody can answer any more.
+          if (isPaused(this.#sql, currentTurn(this.#sql))) interruptTurn(this.#sql, now);
+        });
+        this.#work.kick();
+        await this.#work.settle(this.#drainMs(), false);
+        this.#work.kick();
+      }
+      return this.#shape();
+    });
+  }
+
+  /** Ends the session: waits for the work in flight, then clears everything. */
+  destroy(drainMs = this.#drainMs()): Promise<Reply<null>> {
+    return replyWith(async () => {
+      if (!hasSchema(this.#sql)) throw notFound();
+      await this.#delete(drainMs);
+      return null;
+    });
+  }
+
+  override async alarm(): Promise<void> {
+    if (!hasSchema(this.#sql)) return;
+    // Deletion was begun by an instance that died.
+    if (readMeta(this.#sql).deleting) await this.#delete(this.#drainMs());
+    else this.#work.alarmed();
+  }
+
+  #reading<T>(read: () => T): Promise<Reply<T>> {
+    return replyWith(() => {
+      this.#open();
+      return read();
+    });
+  }
+
+  /** Refuses what does not exist or is being deleted, and lets a cut-off turn go on. */
+  #open(): void {
+    if (!hasSchema(this.#sql) || readMeta(this.#sql).deleting) throw notFound();
+    this.#work.kick();
+  }
+
+  /** One transaction; who listens is told when it is made. */
+  #commit(write: () => void): void {
+    if (this.#gone) throw notFound();
+    this.ctx.storage.transactionSync(write);
+    for (const subscriber of this.#subscribers) subscriber.wake();
+  }
+
+  /** Made when it is first needed: a wrong variable is then the answer to a call, not a broken object. */
+  get #work(): SessionWork {
+    this.#made ??= createSessionWork({
+      ctx: this.ctx,
+      env: () => this.env,
+      commit: (write) => this.#commit(write),
+      preview: (frames) => {
+        for (const subscriber of this.#subscribers) subscriber.preview(frames);
+      },
+      state: () => (this.#gone ? "gone" : this.#deletion ? "deleting" : "alive"),
+    });
+    return this.#made;
+  }
+
+  #drainMs(): number {
+    return variablesOf(this.env).EXTRACTION_DRAIN_MS;
+  }
+
+  /** Once for all who ask; one that failed can be asked for again. */
+  async #delete(drainMs: number): Promise<void> {
+    this.#deletion ??= this.#clear(drainMs);
+    try {
+      await this.#deletion;
+    } catch (error) {
+      this.#deletion = undefined;
+      throw error;
+    }
+  }
+
+  async #clear(drainMs: number): Promise<void> {
+    this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
+    this.#work.arm();
+    await this.#work.settle(drainMs, true);
+    const last = this.ctx.storage.transactionSync(() =>
+      appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
+    );
+    for (const subscriber of this.#subscribers) subscriber.finish(last);
+    this.#gone = true;
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+  }
+
+  #shape(): Record<string, unknown> {
+    return sessionShape(this.#sql, readMeta(this.#sql), currentTurn(this.#sql), Date.now());
+  }
+}
+
+function notFound(): MemdirError {
+  return new MemdirError("not_found", "There is no such session");
+}
+
+function archived(): MemdirError {
+  return new MemdirError(
+    "invalid_request",
+    "This session is archived: it can be read, and nothing in it changes any more. Create a new one",
+  );
+}

@@ -1,0 +1,137 @@
+// A session's auto memory: where it lies is found once, when the session is made, and kept.
+
+import { derivedId } from "../../../src/platform/ids.ts";
+import { errorName, log } from "../../../src/platform/log.ts";
+import { createMemdirFiles } from "../../../src/platform/objects/memdir-files.ts";
+import type {
+  Actor,
+  Change,
+  MemdirStub,
+  Receipt,
+} from "../../../src/platform/objects/memdir-rpc.ts";
+import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { memoryPrefix } from "../../../src/platform/r2/mount-table.ts";
+import { placeFor } from "../../../src/platform/r2/settings-files.ts";
+import type { FileStore } from "../../../src/shared/files/store.ts";
+import type { ToolNote } from "../../../src/shared/loop/tool.ts";
+import type { MemoryVariables } from "../../../src/shared/settings/locate.ts";
+import type { AgentEnv } from "../../env.ts";
+import type { SessionMemory } from "../rows/meta.ts";
+
+interface Owner {
+  tenant: string;
+  user: string;
+  role: "member" | "admin";
+}
+
+/** Finds a new session's memory and makes sure that its store exists. */
+export async function openMemory(
+  env: AgentEnv,
+  owner: Owner,
+  session: { environmentId: string; projectRoot: string; bare: boolean },
+  variables: MemoryVariables,
+): Promise<SessionMemory> {
+  const place = await placeFor(env.FILES, owner, session, variables);
+  if (!place.enabled) return { enabled: false, rule: place.rule, ignored: place.ignored };
+  const prefix = memoryPrefix(owner, place);
+  const storeId = await derivedId("memstore", prefix);
+  const now = Date.now();
+  unwrap(
+    await memdirStub(env, owner, storeId).open({
+      id: storeId,
+      tenant: owner.tenant,
+      user: owner.user,
+      kind: "auto",
+      prefix,
+      name: `Memory of ${place.root}`.slice(0, 255).toWellFormed(),
+      description: "",
+      metadata: { kind: "auto", project_root: place.root.slice(0, 512).toWellFormed() },
+      createdAt: now,
+      updatedAt: now,
+      archivedAt: null,
+    }),
+  );
+  const { rule, directory, secrets, ignored } = place;
+  return { enabled: true, rule, directory, storeId, secrets, ignored };
+}
+
+/** The memory of a running turn: its files, and a receipt for each change that is on disk. */
+export interface TurnMemory {
+  directory: string;
+  storeId: string;
+  files: FileStore;
+  /** Takes in outside changes and heals the index; before the index is read into a prompt. */
+  refresh(): Promise<void>;
+  /** Heals the index behind a turn that wrote; receipts of what that changed. */
+  reconcile(): Promise<Receipt[]>;
+  /** The receipts of these notes, asked for again where a crash took them. */
+  receiptsOf(notes: readonly ToolNote[]): Promise<Receipt[]>;
+}
+
+/**
+ * Opens a session's memory for one turn, or for a background run under its lease; undefined where the
+ * session has none.
+ */
+export function turnMemory(
+  env: Pick<AgentEnv, "MEMDIR">,
+  owner: Pick<Owner, "tenant" | "user">,
+  sessionId: string,
+  memory: SessionMemory,
+  as: { by: "agent" } | { by: "extraction"; token: number } = { by: "agent" },
+): TurnMemory | undefined {
+  if (!memory.enabled) return undefined;
+  const { directory, storeId } = memory;
+  const stub = memdirStub(env, owner, storeId);
+  const actor: Actor = { type: "session", sessionId, by: as.by };
+  const lease = as.by === "extraction" ? { lease: { name: as.by, token: as.token } } : {};
+  const change: Change = { actor, secrets: memory.secrets, ...lease };
+  const fresh = new Map<string, Receipt>();
+  return {
+    directory,
+    storeId,
+    files: createMemdirFiles(stub, change, (receipt) => fresh.set(receipt.path, receipt)),
+    async refresh() {
+      unwrap(await stub.takeIn());
+      unwrap(await stub.reconcile(actor));
+    },
+    reconcile: async () => unwrap(await stub.reconcile(actor)),
+    async receiptsOf(notes) {
+      const receipts: Receipt[] = [];
+      for (const note of notes) {
+        if (note.type !== "changed" || !note.path.startsWith(`${directory}/`)) continue;
+        const path = note.path.slice(directory.length + 1);
+        const receipt = fresh.get(path) ?? (await lastReceipt(stub, path, sessionId, as.by));
+        fresh.delete(path);
+        if (receipt) receipts.push(receipt);
+      }
+      return receipts;
+    },
+  };
+}
+
+/** Heals the index behind a writer. The next one can heal it too: a failure costs nothing else. */
+export async function healIndex(memory: TurnMemory): Promise<Receipt[]> {
+  try {
+    return await memory.reconcile();
+  } catch (error) {
+    log("session.index_not_healed", { error: errorName(error) });
+    return [];
+  }
+}
+
+/** The newest change that this session made at a path, by the same of its writers. */
+async function lastReceipt(
+  stub: MemdirStub,
+  path: string,
+  sessionId: string,
+  by: "agent" | "extraction",
+): Promise<Receipt | undefined> {
+  const versions = unwrap(await stub.versions({ sessionId, limit: 50, withContent: false }));
+  const version = versions.find(
+    ({ path: at, actor }) => at === path && actor.type === "session" && actor.by === by,
+  );
+  if (!version) return undefined;
+  const { operation, memoryId, id, n } = version;
+  return { path, operation, memoryId, versionId: id, n };
+}

@@ -1,0 +1,55 @@
+import { createAnthropicModel } from "../../../src/platform/anthropic/model.ts";
+import { sleep } from "../../../src/platform/sleep.ts";
+import type { AgentSettings } from "../../../src/platform/variables.ts";
+import type { ContextLimits } from "../../../src/shared/compaction/context-limits.ts";
+import { contextLimits } from "../../../src/shared/compaction/context-limits.ts";
+import {
+  ANSWER_BYTES,
+  CONTINUATIONS,
+  RETRY_AFTER_MOST_MS,
+  RETRY_FIRST_MS,
+  RETRY_MOST_MS,
+  WAIT_IN_MEMORY_MS,
+} from "../../../src/shared/limits/turn.ts";
+import type { LoopPorts } from "../../../src/shared/loop/loop.ts";
+import type { Model } from "../../../src/shared/loop/model.ts";
+import { modelFacts } from "../../../src/shared/loop/models.ts";
+import { RESULT_LIMITS } from "../../../src/shared/loop/result-budget.ts";
+
+/** The model that the settings name. */
+export function modelOf(settings: AgentSettings): Model {
+  return createAnthropicModel({
+    apiKey: settings.ANTHROPIC_API_KEY ?? "",
+    baseUrl: settings.ANTHROPIC_BASE_URL,
+    idleMs: settings.MODEL_IDLE_MS,
+    answerBytes: ANSWER_BYTES,
+  });
+}
+
+/** The limits of a session's model, or of the window that a variable sets. */
+export function limitsOf(settings: AgentSettings, model: string): ContextLimits {
+  return contextLimits(settings.CONTEXT_WINDOW_TOKENS ?? modelFacts(model).contextTokens);
+}
+
+/** What a loop needs of the outside: a model, time, chance, and how often and how much it may. */
+export function loopSurroundings(
+  settings: AgentSettings,
+  model: string,
+  most: { iterations: number; attempts: number },
+): Pick<LoopPorts, "model" | "sleep" | "random" | "limits"> {
+  const { resultBytes, resultsBytes } = limitsOf(settings, model);
+  return {
+    model: modelOf(settings),
+    sleep,
+    random: Math.random,
+    limits: {
+      ...most,
+      continuations: CONTINUATIONS,
+      results: { ...RESULT_LIMITS, one: resultBytes, all: resultsBytes },
+      firstMs: RETRY_FIRST_MS,
+      mostMs: RETRY_MOST_MS,
+      inMemoryMs: WAIT_IN_MEMORY_MS,
+      retryAfterMostMs: RETRY_AFTER_MOST_MS,
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// The system prompt of a session: made at its first turn, kept in its rows, the same bytes for every
+// request after it, a fork's too.
+
+import { errorName, log } from "../../../src/platform/log.ts";
+import { workspacePath } from "../../../src/platform/r2/mount-table.ts";
+import { noteSeen } from "../../../src/platform/threads/calls.ts";
+import { cutIndex, INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
+import { systemPrompt } from "../../../src/shared/turn/system-prompt.ts";
+import type { Meta } from "../rows/meta.ts";
+import type { TurnMemory } from "./memory.ts";
+
+interface PromptPorts {
+  sql: SqlStorage;
+  commit(write: () => void): void;
+}
+
+/** The blocks of the system prompt: made at the session's first turn, the same bytes ever after. */
+export async function promptOf(
+  ports: PromptPorts,
+  meta: Meta,
+  memory: TurnMemory | undefined,
+): Promise<string[]> {
+  const { sql } = ports;
+  const rows = sql.exec<{ body: string }>("SELECT body FROM prompt ORDER BY n").toArray();
+  if (rows.length > 0) return rows.map((row) => row.body);
+
+  const index = memory && (await readIndex(memory));
+  const blocks = systemPrompt({
+    system: meta.system,
+    workspace: workspacePath(meta.environmentId),
+    projectRoot: meta.projectRoot,
+    memory: memory && {
+      directory: memory.directory,
+      index: index?.unreadable ? null : index?.text,
+    },
+  });
+  // An index that cannot be read is looked for again at the next turn.
+  if (index?.unreadable) return blocks;
+  ports.commit(() => {
+    for (const [n, body] of blocks.entries()) {
+      sql.exec("INSERT INTO prompt (n, body) VALUES (?, ?)", n, body);
+    }
+    // The index in the prompt counts as read, unless it was cut.
+    const whole = index?.text !== undefined && cutIndex(index.text).cutBy === undefined;
+    if (index?.etag && whole) noteSeen(sql, [{ type: "seen", path: index.path, etag: index.etag }]);
+  });
+  return blocks;
+}
+
+interface IndexRead {
+  path: string;
+  text?: string;
+  etag?: string;
+  unreadable?: true;
+}
+
+async function readIndex(memory: TurnMemory): Promise<IndexRead> {
+  const path = `${memory.directory}/${INDEX_FILE}`;
+  try {
+    await memory.refresh();
+    const file = await memory.files.get(INDEX_FILE);
+    if (!file) return { path };
+    return { path, etag: file.etag, text: new TextDecoder().decode(file.bytes) };
+  } catch (error) {
+    log("session.index_unreadable", { error: errorName(error) });
+    return { path, unreadable: true };
+  }
+}

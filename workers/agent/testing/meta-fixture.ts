@@ -1,0 +1,25 @@
+import type { NewMeta } from "../rows/meta.ts";
+
+/** A session of ann at acme, as it is made. */
+export function newMeta(id: string): NewMeta {
+  return {
+    id,
+    tenant: "acme",
+    user: "ann",
+    role: "member",
+    environmentId: "w",
+    projectRoot: "/workspace/w",
+    model: "claude-opus-5-5",
+    system: null,
+    title: null,
+    metadata: {},
+    permissionMode: "accept_edits",
+    midTurnMessages: "queue",
+    clientTools: [],
+    createdAt: 1,
+    updatedAt: 1,
+    archivedAt: null,
+    deleting: false,
+    activeMs: 0,
+  };
+}

@@ -1,0 +1,30 @@
+// What one invocation of an object may ask of the outside is limited. A turn that comes near the limit
+// goes on in a new invocation, by the alarm: everything that it needs is on disk.
+
+import { SUBREQUESTS_MOST } from "../../../src/shared/limits/files.ts";
+import { RETRY_FIRST_MS } from "../../../src/shared/limits/turn.ts";
+import type { Prepared } from "../../../src/shared/loop/loop.ts";
+
+/** The calls of an invocation so far. */
+export interface Subrequests {
+  used: number;
+}
+
+/** The same bucket; each call is counted. */
+export function countedFiles(bucket: R2Bucket, subrequests: Subrequests): R2Bucket {
+  return new Proxy(bucket, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return (...args: unknown[]) => {
+        subrequests.used += 1;
+        return Reflect.apply(method, target, args);
+      };
+    },
+  });
+}
+
+/** Where an invocation has used up its part, the turn pauses before its next model call. */
+export function pauseWhenCrowded({ used }: Subrequests): Prepared | undefined {
+  return used < SUBREQUESTS_MOST ? undefined : { status: "paused", ms: RETRY_FIRST_MS };
+}

@@ -1,0 +1,63 @@
+import { env, runInDurableObject } from "cloudflare:test";
+import { expect, test } from "vitest";
+import { readMessages } from "../../../src/platform/threads/view.ts";
+import type { AgentEnv } from "../../env.ts";
+import { writeMeta } from "../rows/meta.ts";
+import { addWait, openWaits } from "../rows/pending-actions.ts";
+import { createSchema } from "../session/schema.ts";
+import { newMeta } from "../testing/meta-fixture.ts";
+import { finishTurn } from "./turn-ends.ts";
+
+declare global {
+  namespace Cloudflare {
+    interface Env extends AgentEnv {}
+  }
+}
+
+test("a defect in the middle of calls tells of done work what it did, and of the rest that it failed", async () => {
+  const object = env.SESSION.get(env.SESSION.newUniqueId());
+  await runInDurableObject(object, (_instance, { storage: { sql } }) => {
+    createSchema(sql);
+    const memory = { enabled: false as const, rule: "none", ignored: [] };
+    writeMeta(sql, { ...newMeta("sesn_1"), memory });
+    sql.exec(
+      "INSERT INTO turns (n, event_id, status, content) VALUES (1, 'sevt_1', 'running', '[]')",
+    );
+    const results: [string, string | null][] = [
+      ["done", '{"content":"wrote it","isError":false,"notes":[]}'],
+      ["wrong", '{"content":"no such file","isError":true,"notes":[]}'],
+      ["broken", '{"content":'],
+      ["open", null],
+    ];
+    const input = JSON.parse('{"__proto__":{"a":1}}');
+    const content = results.map(([id]) => ({ type: "tool_use", id, name: "Write", input }));
+    sql.exec(
+      "INSERT INTO messages (turn, role, body) VALUES (1, 'assistant', ?)",
+      JSON.stringify({ role: "assistant", content }),
+    );
+    for (const [id, result] of results) {
+      sql.exec(
+        "INSERT INTO calls (turn, id, event_id, body, result) VALUES (1, ?, 'sevt_2', '{}', ?)",
+        id,
+        result,
+      );
+    }
+    const wait = { turn: 1, kind: "approval" as const, until: 9 };
+    addWait(sql, { ...wait, eventId: "sevt_2", callId: "open" }, 1);
+    finishTurn(sql, 1, undefined, { everyTurns: 1, overBudget: false }, 2);
+    const [said, answered] = readMessages(sql);
+    expect(JSON.stringify(said?.content)).toBe(JSON.stringify(content));
+    const failed = {
+      content: expect.stringContaining("before this call was done"),
+      is_error: true,
+    };
+    expect(answered?.content).toEqual([
+      { type: "tool_result", tool_use_id: "done", content: "wrote it" },
+      { type: "tool_result", tool_use_id: "wrong", content: "no such file", is_error: true },
+      { type: "tool_result", tool_use_id: "broken", ...failed },
+      { type: "tool_result", tool_use_id: "open", ...failed },
+    ]);
+    expect(sql.exec("SELECT * FROM calls").toArray()).toEqual([]);
+    expect(openWaits(sql, 1).eventIds).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+// Changes that were made in R2 behind our back become versions by `external`: R2 holds every file at
+// a readable key, and people and programs may use it.
+
+import { newId } from "../../../src/platform/ids.ts";
+import { errorName, log } from "../../../src/platform/log.ts";
+import type { Receipt } from "../../../src/platform/objects/memdir-rpc.ts";
+import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import type { FileEntry } from "../../../src/shared/files/store.ts";
+import { MEMORY_FILE_BYTES, STORAGE_CONCURRENCY } from "../../../src/shared/limits/files.ts";
+import { parseEntry } from "../../../src/shared/memdir/entry.ts";
+import { canonicalRelative } from "../../../src/shared/safety/path.ts";
+import type { Directory } from "./directory.ts";
+import type { Head } from "./heads.ts";
+import { headAt, listHeads, putHead } from "./heads.ts";
+import { syncPath } from "./outbox.ts";
+import { addVersion, contentOf } from "./versions.ts";
+
+const EXTERNAL = { type: "external" as const };
+
+/** Compares all of R2 with the index and takes in what differs. Receipts of what was found. */
+export async function takeIn(dir: Directory): Promise<Receipt[]> {
+  const there = new Map<string, FileEntry>();
+  let after: string | undefined;
+  do {
+    const page = await dir.files.list({ prefix: "", ...(after === undefined ? {} : { after }) });
+    for (const entry of page.entries) there.set(entry.path, entry);
+    after = page.next;
+  } while (after !== undefined);
+
+  const differing = [...there.values()]
+    .filter((entry) => entry.etag !== headAt(dir.sql, entry.path)?.etag)
+    .filter(fits)
+    .map((entry) => entry.path);
+  const missing = allHeads(dir)
+    .filter((head) => !there.has(head.path) && head.etag !== null)
+    .map((head) => head.path);
+  const left = [...differing, ...missing];
+  const receipts: Receipt[] = [];
+  const work = async () => {
+    for (let path = left.shift(); path !== undefined; path = left.shift()) {
+      const receipt = await quietly(() => takeInPath(dir, path));
+      if (receipt) receipts.push(receipt);
+    }
+  };
+  await Promise.all(Array.from({ length: STORAGE_CONCURRENCY }, work));
+  return receipts.toSorted((a, b) => a.n - b.n);
+}
+
+/** One file that cannot be taken in does not keep the others out. */
+async function quietly<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    log("memdir.not_taken_in", { error: errorName(error) });
+    return undefined;
+  }
+}
+
+/** What could not be written here is not taken in either: it stays in R2, and out of the memory. */
+function fits({ path, size }: FileEntry): boolean {
+  const canonical = canonicalRelative(path);
+  const reason =
+    canonical.status !== "ok" || canonical.path !== path
+      ? "path"
+      : size > MEMORY_FILE_BYTES
+        ? "size"
+        : undefined;
+  if (reason !== undefined) log("memdir.outside_file_left", { reason });
+  return reason === undefined;
+}
+
+/** Looks at one path in R2 and takes in what is there, or that nothing is there any more. */
+export async function takeInPath(dir: Directory, path: string): Promise<Receipt | undefined> {
+  // What waits in the outbox is newer than R2: it is settled first, or stays as it is.
+  const [waiting] = dir.sql
+    .exec<{ etag: string | null }>("SELECT etag FROM outbox WHERE path = ?", path)
+    .toArray();
+  if (waiting && !(await syncPath(dir, path, waiting.etag))) return undefined;
+  const found = await dir.files.get(path);
+  if (found && !fits(found)) return undefined;
+  const head = headAt(dir.sql, path);
+  if (!found) return head && head.etag !== null ? dir.commit(() => lost(dir, head)) : undefined;
+  const sha256 = await sha256Hex(found.bytes);
+  if (head?.sha256 === sha256) {
+    dir.commit(() => dir.sql.exec("UPDATE heads SET etag = ? WHERE path = ?", found.etag, path));
+    return undefined;
+  }
+  const content = { bytes: found.bytes, sha256 };
+  return dir.commit(() => came(dir, path, content, found.etag, head));
+}
+
+function came(
+  dir: Directory,
+  path: string,
+  content: { bytes: Uint8Array; sha256: string },
+  etag: string,
+  before: Head | undefined,
+): Receipt {
+  const at = dir.now();
+  const operation = before ? "modified" : "created";
+  const memoryId = before?.id ?? newId("mem");
+  const versionId = newId("memver");
+  const version = {
+    id: versionId,
+    memoryId,
+    operation,
+    path,
+    content,
+    actor: EXTERNAL,
+    at,
+  } as const;
+  const n = addVersion(dir.sql, version);
+  // A file that arrives with a past time of its own keeps it: copying does not make it newer.
+  const { modified } = parseEntry(new TextDecoder().decode(content.bytes));
+  const updatedAt = modified !== undefined && modified < at ? modified : at;
+  const size = content.bytes.length;
+  const createdAt = before?.createdAt ?? updatedAt;
+  const head: Head = {
+    id: memoryId,
+    path,
+    n,
+    versionId,
+    sha256: content.sha256,
+    size,
+    createdAt,
+    updatedAt,
+    etag,
+  };
+  putHead(dir.sql, head, content.bytes);
+  return { path, operation, memoryId, versionId, n };
+}
+
+function lost(dir: Directory, head: Head): Receipt {
+  const versionId = newId("memver");
+  const { id: memoryId, path } = head;
+  const n = addVersion(dir.sql, {
+    id: versionId,
+    memoryId,
+    operation: "deleted",
+    path,
+    actor: EXTERNAL,
+    at: dir.now(),
+  });
+  dir.sql.exec("DELETE FROM heads WHERE id = ?", memoryId);
+  return { path, operation: "deleted", memoryId, versionId, n };
+}
+
+function allHeads(dir: Directory): Head[] {
+  return listHeads(dir.sql, { prefix: "", limit: Number.MAX_SAFE_INTEGER });
+}
+
+/** The content of a head; it has one as long as it is a head. */
+export function bytesOf(dir: Directory, head: Head): Uint8Array {
+  return contentOf(dir.sql, head.n) ?? new Uint8Array();
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createCallIds } from "../../shared/loop/call-ids.ts";
 import type { Answer, ModelEvent, ModelFailure, Usage } from "../../shared/loop/model.ts";
+import { createCallIds } from "../../shared/thread/call-ids.ts";
 import { collectAnswer, type Heard, spent } from "./answer.ts";
 
 // What a server sends that keeps to no rule. The rules themselves: anthropic-model.test.ts.

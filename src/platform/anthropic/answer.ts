@@ -1,10 +1,10 @@
 import { ANSWER_BLOCKS } from "../../shared/limits/turn.ts";
 import { jsonBytes } from "../../shared/loop/json-size.ts";
-import type { AssistantBlock } from "../../shared/loop/messages.ts";
 import type { Answer, ModelEvent, ModelFailure, ToolCall, Usage } from "../../shared/loop/model.ts";
 import { NO_USAGE } from "../../shared/loop/model.ts";
-import { BYTES_PER_TOKEN } from "../../shared/loop/tokens.ts";
 import { byteLength } from "../../shared/text/bytes.ts";
+import type { AssistantBlock } from "../../shared/thread/messages.ts";
+import { BYTES_PER_TOKEN } from "../../shared/thread/tokens.ts";
 import type { DeltaKind, StartedBlock } from "./event.ts";
 import { isRecord, readStreamEvent } from "./event.ts";
 

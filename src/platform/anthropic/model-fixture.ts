@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
 import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
 import type { Served } from "../../../dev/fake-model/serve.ts";
 import { serveStandIn } from "../../../dev/fake-model/serve.ts";
-import type { Message } from "../../shared/loop/messages.ts";
 import type { Answer, ModelEvent, ModelFailure, ModelRequest } from "../../shared/loop/model.ts";
+import type { Message } from "../../shared/thread/messages.ts";
 import { createAnthropicModel } from "./model.ts";
 
 export const KEY = ["sk", "ant", "very", "secret"].join("-");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
 import { serveStandIn } from "../../../dev/fake-model/serve.ts";
-import type { Message } from "../../shared/loop/messages.ts";
+import type { Message } from "../../shared/thread/messages.ts";
 import { createAnthropicModel } from "./model.ts";
 import {
   answered,

@@ -6,8 +6,8 @@
 import { BaseAnthropic } from "@anthropic-ai/sdk/client";
 import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
 import { Messages } from "@anthropic-ai/sdk/resources/messages/messages";
-import { createCallIds } from "../../shared/loop/call-ids.ts";
 import type { FailureKind, Model, ModelFailure, ModelRequest } from "../../shared/loop/model.ts";
+import { createCallIds } from "../../shared/thread/call-ids.ts";
 import { collectAnswer, type Heard, spent } from "./answer.ts";
 import { requestBody } from "./request.ts";
 

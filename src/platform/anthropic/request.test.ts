@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
-import type { AssistantBlock, Message, UserBlock } from "../../shared/loop/messages.ts";
 import type { ModelRequest } from "../../shared/loop/model.ts";
+import type { AssistantBlock, Message, UserBlock } from "../../shared/thread/messages.ts";
 import { requestBody } from "./request.ts";
 
 const user = (...content: UserBlock[]): Message => ({ role: "user", content });

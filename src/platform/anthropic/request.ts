@@ -1,8 +1,8 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import type { Message } from "../../shared/loop/messages.ts";
 import type { ModelRequest } from "../../shared/loop/model.ts";
 import { modelFacts } from "../../shared/loop/models.ts";
 import type { ToolSpec } from "../../shared/loop/tool.ts";
+import type { Message } from "../../shared/thread/messages.ts";
 
 type Body = Anthropic.Messages.MessageCreateParamsStreaming;
 type Param = Anthropic.Messages.MessageParam;
@@ -41,7 +41,7 @@ export function requestBody(request: ModelRequest): Body {
       ? { output_config: { format: { type: "json_schema", schema: request.schema } } }
       : {}),
     ...(modelFacts(request.model).adaptiveThinking
-      ? { thinking: { type: request.thoughtless ? "disabled" : "adaptive" } }
+      ? { thinking: { type: request.noThinking ? "disabled" : "adaptive" } }
       : {}),
   };
 }

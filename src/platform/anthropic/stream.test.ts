@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "../../shared/loop/messages.ts";
 import type { Answer } from "../../shared/loop/model.ts";
+import type { Message } from "../../shared/thread/messages.ts";
 import {
   answered,
   ask,

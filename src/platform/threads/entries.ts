@@ -1,11 +1,12 @@
-// The conversation as the model is sent it: one row a message.
+// The transcript of a thread: one row a message, with its origin.
 
 import * as z from "zod";
-import type { Placed } from "../../shared/compaction/tail.ts";
-import type { Message, UserBlock } from "../../shared/loop/messages.ts";
+import type { Draft, Entry } from "../../shared/thread/entry.ts";
+import { MODEL, REMINDER, textDraft } from "../../shared/thread/entry.ts";
 import { log } from "../log.ts";
 import { plainInput } from "./calls.ts";
 import { refuseLarge } from "./row-size.ts";
+import type { Thread } from "./thread.ts";
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
 const user = z.object({
@@ -17,7 +18,7 @@ const user = z.object({
         type: z.literal("tool_result"),
         tool_use_id: z.string(),
         content: z.string(),
-        is_error: z.literal(true).optional(),
+        is_error: z.literal(true).exactOptional(),
       }),
     ]),
   ),
@@ -38,95 +39,96 @@ const assistant = z.object({
     ]),
   ),
 });
-const stored = z.discriminatedUnion("role", [user, assistant]);
+const messageSchema = z.discriminatedUnion("role", [user, assistant]);
+const originSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.enum(["user", "model", "reminder", "task", "summary", "interrupt"]) }),
+  z.object({
+    type: z.literal("results"),
+    stored: z.array(z.object({ callId: z.string(), path: z.string() })),
+  }),
+  z.object({
+    type: z.literal("recall"),
+    memories: z.array(z.object({ path: z.string(), text: z.string() })),
+  }),
+]);
+/** An entry within another row, such as a view's head. */
+const entrySchema = z.object({
+  n: z.number(),
+  turn: z.number(),
+  origin: originSchema,
+  message: messageSchema,
+});
 
-/** Appends a message of a turn. */
-export function appendMessage(sql: SqlStorage, turn: number, message: Message): void {
+type Row = { n: number; turn: number; origin: string; details: string | null; body: string };
+
+/** Appends a message to a turn. Within a transaction. */
+export function appendEntry({ sql, id }: Thread, turn: number, { origin, message }: Draft): void {
   const body = JSON.stringify(message);
   refuseLarge(body, "A message");
-  sql.exec("INSERT INTO messages (turn, role, body) VALUES (?, ?, ?)", turn, message.role, body);
+  const { type, ...details } = origin;
+  sql.exec(
+    "INSERT INTO messages (thread, turn, origin, details, body) VALUES (?, ?, ?, ?, ?)",
+    id,
+    turn,
+    type,
+    Object.keys(details).length === 0 ? null : JSON.stringify(details),
+    body,
+  );
 }
 
-/**
- * The messages with their numbers, all or those up to the end of a turn. A row that cannot be read
- * becomes a placeholder.
- */
-export function readRows(sql: SqlStorage, upToTurn = Number.MAX_SAFE_INTEGER): Placed[] {
-  const rows = sql.exec<{ n: number; turn: number; role: string; body: string }>(
-    "SELECT n, turn, role, body FROM messages WHERE turn <= ? ORDER BY n",
+/** The entries up to the end of a turn, or all. A row that cannot be read becomes a placeholder. */
+export function readEntries({ sql, id }: Thread, upToTurn = Number.MAX_SAFE_INTEGER): Entry[] {
+  const rows = sql.exec<Row>(
+    "SELECT n, turn, origin, details, body FROM messages WHERE thread = ? AND turn <= ? ORDER BY n",
+    id,
     upToTurn,
   );
-  return [...rows].map(({ n, turn, role, body }) => ({
-    n,
-    turn,
-    message: parseMessage(body) ?? placeholder(n, role),
-  }));
+  return [...rows].map(entryOf);
 }
 
-/** The number of the newest message; 0 where there is none. */
-export function lastMessage(sql: SqlStorage): number {
-  return sql.exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM messages").one().n;
+/** The number of the newest entry; 0 where there is none. */
+export function lastEntry({ sql, id }: Thread): number {
+  return sql
+    .exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM messages WHERE thread = ?", id)
+    .one().n;
 }
 
 /** How many messages the model sees of these turns: neighbours of one role are one to it. */
-export function countMessages(sql: SqlStorage, turns: { first: number; last: number }): number {
-  const rows = sql.exec<{ role: string }>(
-    "SELECT role FROM messages WHERE turn BETWEEN ? AND ? ORDER BY n",
+export function countMessages({ sql, id }: Thread, turns: { first: number; last: number }): number {
+  const rows = sql.exec<{ origin: string }>(
+    "SELECT origin FROM messages WHERE thread = ? AND turn BETWEEN ? AND ? ORDER BY n",
+    id,
     turns.first,
     turns.last,
   );
-  const roles = [...rows].map(({ role }) => role);
-  return roles.filter((role, n) => role !== roles[n - 1]).length;
+  const byModel = [...rows].map(({ origin }) => origin === "model");
+  return byModel.filter((own, at) => own !== byModel[at - 1]).length;
 }
 
-/** A message as it was stored; undefined where the row cannot be read. */
-export function parseMessage(body: string): Message | undefined {
+/** An entry as it was stored within another row; undefined where it cannot be read. */
+export function parseEntry(value: unknown): Entry | undefined {
+  return entrySchema.safeParse(value).data;
+}
+
+function entryOf({ n, turn, origin, details, body }: Row): Entry {
+  const message = parsed(messageSchema, body);
+  const from = parsed(originSchema, details ?? "{}", { type: origin });
+  if (message && from) return { n, turn, origin: from, message };
+  log("thread.bad_message_row", { n });
+  return { n, turn, ...placeholder(origin) };
+}
+
+/** JSON as it was stored; undefined where it cannot be read. */
+function parsed<T>(schema: z.ZodType<T>, body: string, more: object = {}): T | undefined {
   try {
-    const result = stored.safeParse(JSON.parse(body));
-    if (!result.success) return undefined;
-    const value = result.data;
-    if (value.role === "assistant") return value;
-    const content = value.content.map((block): UserBlock => {
-      if (block.type === "text") return block;
-      const { is_error, ...rest } = block;
-      return is_error ? { ...rest, is_error } : rest;
-    });
-    return { role: "user", content };
+    return schema.safeParse({ ...JSON.parse(body), ...more }).data;
   } catch {
     return undefined;
   }
 }
 
-function placeholder(n: number, role: string): Message {
-  log("session.bad_message_row", { n });
-  const content = [{ type: "text" as const, text: "[A message here could not be read.]" }];
-  return role === "assistant" ? { role: "assistant", content } : { role: "user", content };
-}
-
-/**
- * The same messages such that the API takes them: a call or result that lost its other half is left
- * out. The last message may hold calls whose results are still to come.
- */
-export function withWholePairs(messages: Message[]): Message[] {
-  const answered = new Set<string>();
-  const asked = new Set<string>();
-  for (const message of messages) {
-    for (const block of message.content) {
-      if (block.type === "tool_result") answered.add(block.tool_use_id);
-      if (block.type === "tool_use") asked.add(block.id);
-    }
-  }
-  const last = messages.at(-1);
-  return messages.flatMap((message): Message[] => {
-    if (message.role === "assistant") {
-      const content = message.content.filter(
-        (block) => block.type !== "tool_use" || answered.has(block.id) || message === last,
-      );
-      return content.length > 0 ? [{ role: "assistant", content }] : [];
-    }
-    const content = message.content.filter(
-      (block) => block.type !== "tool_result" || asked.has(block.tool_use_id),
-    );
-    return content.length > 0 ? [{ role: "user", content }] : [];
-  });
+function placeholder(origin: string): Draft {
+  const text = "[A message here could not be read.]";
+  if (origin !== "model") return textDraft(REMINDER, text);
+  return { origin: MODEL, message: { role: "assistant", content: [{ type: "text", text }] } };
 }

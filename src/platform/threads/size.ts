@@ -1,16 +1,12 @@
-// How large the conversation is for its model, and when something is to be done about it next.
+// How large a conversation is for its model, and when something is to be done about it next.
 
 import * as z from "zod";
 import { answeredSize, messageTokens, NO_SIZE } from "../../shared/compaction/size.ts";
 import type { Usage } from "../../shared/loop/model.ts";
-import { textTokens } from "../../shared/loop/tokens.ts";
-import type { ToolSpec } from "../../shared/loop/tool.ts";
-import { lastMessage } from "./entries.ts";
-import { readViewed } from "./view.ts";
-
-/** One of the tables of a session. */
-export const CONTEXT_TABLE =
-  "CREATE TABLE IF NOT EXISTS context (id INTEGER PRIMARY KEY CHECK (id = 1), body TEXT NOT NULL)";
+import type { Entry } from "../../shared/thread/entry.ts";
+import { lastEntry } from "./entries.ts";
+import type { Thread } from "./thread.ts";
+import { readShown } from "./view.ts";
 
 const schema = z.object({
   /** Tokens of all messages up to this number, as the API counted them; null after a cut. */
@@ -27,9 +23,9 @@ const schema = z.object({
   requested: z.boolean(),
 });
 
-export type Context = z.infer<typeof schema>;
+export type ThreadSize = z.infer<typeof schema>;
 
-const NONE: Context = {
+const NONE: ThreadSize = {
   ...NO_SIZE,
   upTo: 0,
   shrinkFrom: 0,
@@ -39,41 +35,36 @@ const NONE: Context = {
   requested: false,
 };
 
-export function readContext(sql: SqlStorage): Context {
-  const [row] = sql.exec<{ body: string }>("SELECT body FROM context").toArray();
+export function readSize({ sql, id }: Thread): ThreadSize {
+  const [row] = sql.exec<{ body: string }>("SELECT body FROM sizes WHERE thread = ?", id).toArray();
   return row ? schema.parse(JSON.parse(row.body)) : NONE;
 }
 
 /** Changes some fields. Within a transaction. */
-export function changeContext(sql: SqlStorage, change: Partial<Context>): void {
-  const body = JSON.stringify({ ...readContext(sql), ...change });
-  sql.exec("INSERT OR REPLACE INTO context (id, body) VALUES (1, ?)", body);
+export function changeSize(thread: Thread, change: Partial<ThreadSize>): void {
+  const body = JSON.stringify({ ...readSize(thread), ...change });
+  thread.sql.exec("INSERT OR REPLACE INTO sizes (thread, body) VALUES (?, ?)", thread.id, body);
 }
 
-/** What stands before the messages of every request, in tokens by its bytes. */
-export function fixedTokens(system: readonly string[], tools: readonly ToolSpec[]): number {
-  const specs = tools.map(({ name, description, input_schema }) => ({
-    name,
-    description,
-    input_schema,
-  }));
-  return textTokens(system.join("\n")) + textTokens(JSON.stringify(specs));
+/** Tokens by bytes of what the API has not counted yet. `fixed`: what stands before the messages. */
+export function tailTokens(thread: Thread, fixed: number): number {
+  const { counted, upTo } = readSize(thread);
+  const { head, tail } = readShown(thread);
+  const uncounted = counted === null ? tail : tail.filter(({ n }) => n > upTo);
+  const before = counted === null ? fixed + entryTokens(head) : 0;
+  return before + entryTokens(uncounted);
 }
 
-/** Tokens by bytes of what the API has not counted yet. */
-export function tailTokens(sql: SqlStorage, fixed: number): number {
-  const { counted, upTo } = readContext(sql);
-  const { head, placed } = readViewed(sql);
-  const tail = placed.flatMap(({ n, message }) => (counted === null || n > upTo ? [message] : []));
-  return messageTokens(tail) + (counted === null ? fixed + messageTokens(head) : 0);
+/** Tokens by bytes of entries. */
+export function entryTokens(entries: readonly Entry[]): number {
+  return messageTokens(entries.map(({ message }) => message));
 }
 
 /**
- * An answer was recorded whose request had so many tokens behind what was counted. Within its
- * transaction, behind its message. `window` is the model's, in tokens.
+ * An answer was recorded whose request had so many tokens after what was counted. Within its
+ * transaction, after its message. `window` is the model's, in tokens.
  */
-export function noteAnswered(sql: SqlStorage, tail: number, window: number, usage: Usage): void {
-  const size = answeredSize(readContext(sql), tail, window, usage);
-  if (!size) return;
-  changeContext(sql, { ...size, upTo: lastMessage(sql) });
+export function noteAnswered(thread: Thread, tail: number, window: number, usage: Usage): void {
+  const size = answeredSize(readSize(thread), tail, window, usage);
+  if (size) changeSize(thread, { ...size, upTo: lastEntry(thread) });
 }

@@ -1,7 +1,7 @@
 // What stands in the place of what was cut, and what the model is asked for it.
 
-import type { Message } from "../loop/messages.ts";
 import { fence, inert } from "../safety/fence.ts";
+import type { Message } from "../thread/messages.ts";
 
 /** A file that the agent was at work with, as it is now. */
 export interface AttachedFile {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { COMPACTION_PARTS } from "../limits/compaction.ts";
 import { refusals } from "../loop/history-fixture.ts";
-import type { Message } from "../loop/messages.ts";
+import { entriesOf, entryOf } from "../thread/entry-fixture.ts";
+import type { Message } from "../thread/messages.ts";
 import type { CompactionInput, CompactionPorts } from "./compact.ts";
 import { compact } from "./compact.ts";
 import { contextLimits } from "./context-limits.ts";
 import { messageTokens } from "./size.ts";
 import type { Summary } from "./summarise.ts";
-import type { Placed } from "./tail.ts";
 
 const said = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const answer = (text: string): Message => ({
@@ -21,16 +21,16 @@ const reads = (id: string, path: string): Message[] => [
   },
   { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "r".repeat(900) }] },
 ];
-const place = (messages: readonly Message[]): Placed[] =>
-  messages.map((message, at) => ({ n: at + 1, turn: Math.floor(at / 2) + 1, message }));
 
 const LONG = "word ".repeat(300);
-const TALK = place(Array.from({ length: 20 }, (_, n) => (n % 2 ? answer : said)(`${n} ${LONG}`)));
+const TALK = entriesOf(
+  Array.from({ length: 20 }, (_, n) => (n % 2 ? answer : said)(`${n} ${LONG}`)),
+);
 const limits = contextLimits(12_000);
 const input = (more: Partial<CompactionInput> = {}): CompactionInput => ({
   head: [],
   cut: 0,
-  placed: TALK,
+  tail: TALK,
   notes: undefined,
   limits,
   fixed: 500,
@@ -59,14 +59,14 @@ const run = async (given: CompactionInput, by: CompactionPorts) => {
   const made = await compact(given, by, signal);
   if (made.status !== "compacted") throw new Error(made.status);
   const { head, kept } = made;
-  return { ...made, sent: [...head, ...kept.map(({ message }) => message)] };
+  return { ...made, sent: [...head, ...kept].map(({ message }) => message) };
 };
 
 describe("a compaction", () => {
   test("asks with the conversation's own messages, and puts the answer before the newest", async () => {
     const model = ports();
     const { sent, cut, usedNotes } = await run(
-      input({ head: [said("Before.")], limits: contextLimits(24_000) }),
+      input({ head: [entryOf(said("Before."), 0, 0)], limits: contextLimits(24_000) }),
       model,
     );
     expect(model.asked[0]?.slice(0, -1)).toEqual([
@@ -113,9 +113,9 @@ describe("a compaction", () => {
     const notes = { text: "# Task\nBoats", upTo: 20 };
     const { sent } = await run(
       input({
-        head: [said("Boats, and then nets.")],
+        head: [entryOf(said("Boats, and then nets."), 0, 0)],
         cut: 50,
-        placed,
+        tail: placed,
         notes,
         limits: contextLimits(24_000),
       }),
@@ -133,10 +133,10 @@ describe("a compaction", () => {
       { status: "answered", text: "Part one." },
       { status: "answered", text: "Parts one and two." },
     );
-    const long = place(
+    const long = entriesOf(
       Array.from({ length: 60 }, (_, n) => (n % 2 ? answer : said)(`${n}. ${LONG}`)),
     );
-    const { sent, cut } = await run(input({ placed: long }), model);
+    const { sent, cut } = await run(input({ tail: long }), model);
     expect(model.asked.length).toBeGreaterThan(2);
     for (const messages of model.asked) {
       expect(refusals(messages)).toEqual([]);
@@ -157,11 +157,11 @@ describe("a compaction", () => {
     [1, 3, "parts"],
     [1.6, 5, "smaller parts"],
   ])("what the API counts %f of the bytes' tokens is told in %i: %s", async (ratio, calls) => {
-    const placed = place(
+    const placed = entriesOf(
       Array.from({ length: 40 }, (_, n) => (n % 2 ? answer : said)(`${n}. ${LONG}`)),
     );
     const model = ports();
-    await run(input({ placed, ratio }), model);
+    await run(input({ tail: placed, ratio }), model);
     expect(model.asked).toHaveLength(calls);
     for (const messages of model.asked) {
       expect((messageTokens(messages) + 500) * ratio).toBeLessThanOrEqual(limits.room);
@@ -170,12 +170,12 @@ describe("a compaction", () => {
 
   test("COMP-05: one message that is larger than all gives its beginning, and the others all they say", async () => {
     const model = ports();
-    const placed = place([
+    const placed = entriesOf([
       said("Before it."),
       said(LONG.repeat(200)),
       ...TALK.map(({ message }) => message),
     ]);
-    await run(input({ placed }), model);
+    await run(input({ tail: placed }), model);
     const asked = JSON.stringify(model.asked);
     expect(asked).toContain("Before it.");
     expect(asked).toContain("[The rest was too long to be summarised]");
@@ -208,7 +208,7 @@ describe("a compaction", () => {
 
   test("does nothing where all of it is what would be kept", async () => {
     const model = ports();
-    expect(await compact(input({ placed: TALK.slice(0, 2) }), model, signal)).toEqual({
+    expect(await compact(input({ tail: TALK.slice(0, 2) }), model, signal)).toEqual({
       status: "nothing",
     });
     expect(model.asked).toEqual([]);
@@ -226,7 +226,7 @@ describe("a compaction", () => {
 });
 
 describe("files behind a compaction", () => {
-  const work = place([
+  const work = entriesOf([
     said("look"),
     ...reads("a", "/w/a.md"),
     ...reads("b", "/w/b.md"),
@@ -246,7 +246,7 @@ describe("files behind a compaction", () => {
   });
 
   test("are there as they are now, whole or by whole lines, and only the whole count as read", async () => {
-    const { sent, files: read } = await run(input({ placed: work }), model());
+    const { sent, files: read } = await run(input({ tail: work }), model());
     const words = sent[0]?.content[0];
     const text = words?.type === "text" ? words.text : "";
     expect(text).toContain('<file path="/w/a.md">\nA is here.\n</file>');
@@ -256,12 +256,12 @@ describe("files behind a compaction", () => {
   });
 
   test("are not there twice: what is kept shows its own", async () => {
-    const placed = place([
+    const placed = entriesOf([
       ...TALK.map(({ message }) => message),
       said("go"),
       ...reads("a", "/w/a.md"),
     ]);
-    const { sent, files: read } = await run(input({ placed }), model());
+    const { sent, files: read } = await run(input({ tail: placed }), model());
     expect(JSON.stringify(sent).match(/A is here/g)).toBeNull();
     expect(read).toEqual([]);
   });

@@ -2,10 +2,11 @@
 // The transcript is untouched; what comes of this is a view of it.
 
 import { COMPACTED_FILES } from "../limits/compaction.ts";
-import type { Message } from "../loop/messages.ts";
 import type { FailureKind } from "../loop/model.ts";
-import { BYTES_PER_TOKEN } from "../loop/tokens.ts";
 import { byteLength, cutBytes } from "../text/bytes.ts";
+import type { Entry } from "../thread/entry.ts";
+import type { Message } from "../thread/messages.ts";
+import { BYTES_PER_TOKEN } from "../thread/tokens.ts";
 import type { AttachedFile } from "./boundary.ts";
 import { boundaryMessage } from "./boundary.ts";
 import type { ContextLimits } from "./context-limits.ts";
@@ -13,15 +14,15 @@ import { recentFiles } from "./recent-files.ts";
 import { messageTokens } from "./size.ts";
 import type { Summary } from "./summarise.ts";
 import { summarise } from "./summarise.ts";
-import type { Placed, Tail } from "./tail.ts";
+import type { Tail } from "./tail.ts";
 import { tailOf } from "./tail.ts";
 
 export interface CompactionInput {
   /** What stands in the place of what earlier compactions cut, and the last message that they cut. */
-  head: readonly Message[];
+  head: readonly Entry[];
   cut: number;
-  /** The messages behind that, as the model sees them. */
-  placed: readonly Placed[];
+  /** The entries after that, as the model sees them. */
+  tail: readonly Entry[];
   /** The session's notes, fit to be a summary, and the last message that they know of. */
   notes: { text: string; upTo: number } | undefined;
   limits: ContextLimits;
@@ -42,8 +43,8 @@ export type Compaction =
   | {
       status: "compacted";
       cut: number;
-      head: Message[];
-      kept: Placed[];
+      head: Entry[];
+      kept: Entry[];
       usedNotes: boolean;
       /** Files that the conversation shows whole from here on: canonical paths, and what they are. */
       files: { path: string; etag: string }[];
@@ -65,9 +66,9 @@ export async function compact(
   ports: CompactionPorts,
   signal: AbortSignal,
 ): Promise<Compaction> {
-  const tail = tailWithNotes(input) ?? tailOf(input.placed, input.limits.keep);
+  const tail = tailWithNotes(input) ?? tailOf(input.tail, input.limits.keep, input);
   if (tail.cut === 0) return { status: "nothing" };
-  const left = input.placed.slice(0, input.placed.length - tail.kept.length);
+  const left = input.tail.slice(0, input.tail.length - tail.kept.length);
   const told = await tell(input, left, ports, signal);
   if (told.status === "failed") return told;
   const summary = [input.notes?.text ?? "", told.text].filter((text) => text !== "").join(SINCE);
@@ -75,18 +76,23 @@ export async function compact(
   return {
     status: "compacted",
     cut: tail.cut,
-    head: [boundaryMessage(summary, files), ...tail.carried],
+    head: [boundaryEntry(boundaryMessage(summary, files)), ...tail.carried],
     kept: tail.kept,
     usedNotes: input.notes !== undefined,
     files: files.flatMap(({ path, etag, cut }) => (cut ? [] : [{ path, etag }])),
   };
 }
 
+/** It stands before all entries, and belongs to no turn. */
+function boundaryEntry(message: Message): Entry {
+  return { n: 0, turn: 0, origin: { type: "summary" }, message };
+}
+
 /** What the notes do not know has to stay. Undefined where there are none, or that is too much. */
 function tailWithNotes(input: CompactionInput): Tail | undefined {
-  const { notes, placed, limits, ratio } = input;
+  const { notes, limits, ratio, head } = input;
   if (!notes || !knowsHead(input)) return undefined;
-  const tail = tailOf(placed, limits.keep, notes.upTo);
+  const tail = tailOf(input.tail, limits.keep, { known: notes.upTo, head });
   const tokens = messageTokens(tail.kept.map(({ message }) => message));
   return tail.cut > 0 && tokens * ratio <= limits.room * NOTES_TAIL_SHARE ? tail : undefined;
 }
@@ -99,7 +105,7 @@ function knowsHead({ notes, cut }: CompactionInput): boolean {
 /** What the model says of the messages that are cut and that no notes tell of; it is not asked for none. */
 function tell(
   input: CompactionInput,
-  left: readonly Placed[],
+  left: readonly Entry[],
   ports: CompactionPorts,
   signal: AbortSignal,
 ): Promise<Summary> {
@@ -108,8 +114,8 @@ function tell(
   const unknown = notes ? left.filter(({ n }) => n > notes.upTo) : left;
   return summarise(
     {
-      base: notes ? [boundaryMessage(notes.text, [])] : head,
-      messages: unknown.map(({ message }) => message),
+      base: notes ? [boundaryMessage(notes.text, [])] : head.map(({ message }) => message),
+      entries: unknown,
       asSent: notes === undefined,
       room: Math.floor(limits.room / ratio) - fixed - TASK_TOKENS,
     },
@@ -120,8 +126,8 @@ function tell(
 
 /** The files that the agent used last and that what is kept does not show. */
 async function attach(
-  left: readonly Placed[],
-  kept: readonly Placed[],
+  left: readonly Entry[],
+  kept: readonly Entry[],
   limits: ContextLimits,
   { readFile }: CompactionPorts,
 ): Promise<(AttachedFile & { etag: string })[]> {

@@ -1,6 +1,6 @@
 import { TOOL_RESULT_BYTES, TOOL_RESULTS_BYTES } from "../limits/tools.ts";
 import { ANSWER_TOKENS } from "../limits/turn.ts";
-import { BYTES_PER_TOKEN } from "../loop/tokens.ts";
+import { BYTES_PER_TOKEN } from "../thread/tokens.ts";
 
 /** What follows from the size of a model's window. Tokens, if not said otherwise. */
 export interface ContextLimits {

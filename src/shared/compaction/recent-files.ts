@@ -1,6 +1,6 @@
-import type { Message } from "../loop/messages.ts";
-import { toolCallsOf } from "../loop/messages.ts";
 import { canonicalPath } from "../safety/path.ts";
+import type { Message } from "../thread/messages.ts";
+import { toolCallsOf } from "../thread/messages.ts";
 
 /** Tools whose call shows that the agent is at work with a file. */
 const FILE_TOOLS = new Set(["Read", "Write", "Edit"]);

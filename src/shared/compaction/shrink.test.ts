@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { refusals } from "../loop/history-fixture.ts";
-import type { AssistantBlock, Message, UserBlock } from "../loop/messages.ts";
-import { keptFile, keptNote } from "../loop/stored-result.ts";
-import { filesCleared, shrink, shrinkable } from "./shrink.ts";
+import { storedFile, storedNote } from "../loop/stored-result.ts";
+import type { Entry } from "../thread/entry.ts";
+import { entriesOf } from "../thread/entry-fixture.ts";
+import type { AssistantBlock, Message, UserBlock } from "../thread/messages.ts";
+import { shrink } from "../thread/shrink.ts";
+import { filesCleared, shrinkable } from "./shrink.ts";
 
 const said = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const asks = (id: string, name: string, input: Record<string, unknown> = {}): Message => ({
@@ -17,12 +20,12 @@ const result = (id: string, content: string): Message => ({
   content: [{ type: "tool_result", tool_use_id: id, content }],
 });
 const LONG = "x".repeat(1000);
-const thoughts = (messages: readonly Message[]) =>
-  messages.flatMap((message): AssistantBlock[] =>
+const thoughts = (entries: readonly Entry[]) =>
+  entries.flatMap(({ message }): AssistantBlock[] =>
     message.role === "assistant" ? message.content.filter(({ type }) => type === "thinking") : [],
   ).length;
 
-const HISTORY: Message[] = [
+const MESSAGES: Message[] = [
   said("look"),
   asks("r", "Read", { file_path: "/w/a.md" }),
   result("r", LONG),
@@ -31,13 +34,23 @@ const HISTORY: Message[] = [
   asks("w", "Write", { file_path: "/w/b.md" }),
   result("w", LONG),
   asks("c", "get_weather"),
-  result("c", `${LONG}${keptNote(9000, keptFile("c"))}`),
+  result("c", `${LONG}${storedNote(9000, storedFile("c"))}`),
   asks("n", "Glob"),
   result("n", LONG),
 ];
+const at = (messages: readonly Message[]): Entry[] =>
+  entriesOf(messages).map((entry) =>
+    entry.origin.type === "results"
+      ? {
+          ...entry,
+          origin: { type: "results" as const, stored: [{ callId: "c", path: storedFile("c") }] },
+        }
+      : entry,
+  );
+const HISTORY = at(MESSAGES);
 const all = { results: HISTORY.length, thinking: HISTORY.length };
-const contents = (messages: readonly Message[]) =>
-  messages.flatMap(({ content }) =>
+const contents = (entries: readonly Entry[]) =>
+  entries.flatMap(({ message: { content } }) =>
     content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])),
   );
 
@@ -56,11 +69,11 @@ describe("shrinking", () => {
       role: "assistant",
       content: [{ type: "redacted_thinking", data: "secret" }],
     };
-    const messages = [...HISTORY, said("and?"), only, said("hello?")];
+    const messages = at([...MESSAGES, said("and?"), only, said("hello?")]);
     const shrunk = shrink(messages, { results: 0, thinking: messages.length });
     expect(thoughts(shrunk)).toBe(0);
     expect(shrunk).toHaveLength(messages.length - 1);
-    expect(refusals(shrunk)).toEqual([]);
+    expect(refusals(shrunk.map(({ message }) => message))).toEqual([]);
   });
 
   test("changes nothing behind its place, and nothing more when it is done again", () => {
@@ -73,10 +86,10 @@ describe("shrinking", () => {
 
   test("keeps the five newest results", () => {
     expect(shrinkable(HISTORY)).toBe(0);
-    const more = [...HISTORY, asks("m", "Read"), result("m", LONG)];
+    const more = at([...MESSAGES, asks("m", "Read"), result("m", LONG)]);
     expect(shrinkable(more)).toBe(3);
     expect(contents(shrink(more, { results: shrinkable(more), thinking: 0 }))[1]).toBe("short");
-    expect(shrinkable([said("hello")])).toBe(0);
+    expect(shrinkable(at([said("hello")]))).toBe(0);
   });
 
   test("the results of the newest answer stay, however many: nobody has read them yet", () => {
@@ -97,16 +110,19 @@ describe("shrinking", () => {
       { role: "assistant", content: calls },
       { role: "user", content: results },
     ];
-    expect(shrinkable(many)).toBe(0);
-    const more = [...many, asks("h", "Read"), result("h", LONG)];
+    expect(shrinkable(at(many))).toBe(0);
+    const more = at([...many, asks("h", "Read"), result("h", LONG)]);
     expect(shrinkable(more)).toBe(3);
-    expect(shrinkable([...HISTORY, ...many])).toBe(HISTORY.length);
+    expect(shrinkable(at([...MESSAGES, ...many]))).toBe(HISTORY.length);
   });
 
   test("says which files are not shown any more", () => {
-    expect(filesCleared(HISTORY, shrink(HISTORY, all))).toEqual(["/w/a.md"]);
-    const again = [...HISTORY, asks("r2", "Read", { file_path: "/w/a.md" }), result("r2", LONG)];
-    const some = { results: 4, thinking: 4 };
-    expect(filesCleared(again, shrink(again, some))).toEqual([]);
+    expect(filesCleared(HISTORY, all.results)).toEqual(["/w/a.md"]);
+    const again = at([
+      ...MESSAGES,
+      asks("r2", "Read", { file_path: "/w/a.md" }),
+      result("r2", LONG),
+    ]);
+    expect(filesCleared(again, 4)).toEqual([]);
   });
 });

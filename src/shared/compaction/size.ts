@@ -1,9 +1,10 @@
 // How large a conversation is for its model: what the API last said, and for what came since a bound
 // by bytes, held against what the API said before.
 
-import type { Message } from "../loop/messages.ts";
-import { BYTES_PER_TOKEN } from "../loop/tokens.ts";
+import type { ToolSpec } from "../loop/tool.ts";
 import { byteLength } from "../text/bytes.ts";
+import type { Message } from "../thread/messages.ts";
+import { BYTES_PER_TOKEN, textTokens } from "../thread/tokens.ts";
 
 /** What is known of a conversation's size. */
 export interface ContextSize {
@@ -33,13 +34,23 @@ export function messageTokens(messages: readonly Message[]): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
+/** What stands before the messages of every request, in tokens by its bytes. */
+export function fixedTokens(system: readonly string[], tools: readonly ToolSpec[]): number {
+  const specs = tools.map(({ name, description, input_schema }) => ({
+    name,
+    description,
+    input_schema,
+  }));
+  return textTokens(system.join("\n")) + textTokens(JSON.stringify(specs));
+}
+
 /** The whole prompt: what was counted, and the tokens of what came since by their bytes. */
 export function promptTokens({ counted, ratio }: ContextSize, tail: number): number {
   return (counted ?? 0) + Math.ceil(tail * ratio);
 }
 
 /**
- * The size behind an answer whose request had so many tokens by bytes behind what was counted. A
+ * The size after an answer whose request had so many tokens by bytes after what was counted. A
  * server that counts nothing, or more than its `window` holds, is not believed: undefined.
  */
 export function answeredSize(

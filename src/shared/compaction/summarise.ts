@@ -2,27 +2,27 @@
 // behind the summary of those before it: nothing is left out because there was too much of it.
 
 import { COMPACTION_PARTS } from "../limits/compaction.ts";
-import type { Message } from "../loop/messages.ts";
-import { withoutThinking } from "../loop/messages.ts";
 import type { FailureKind } from "../loop/model.ts";
-import { BYTES_PER_TOKEN } from "../loop/tokens.ts";
 import { byteLength, cutBytes } from "../text/bytes.ts";
+import type { Entry } from "../thread/entry.ts";
+import type { Message } from "../thread/messages.ts";
+import { withoutThinking } from "../thread/messages.ts";
+import { resultsOf, shrink } from "../thread/shrink.ts";
+import { BYTES_PER_TOKEN } from "../thread/tokens.ts";
 import { boundaryMessage, SUMMARY_TASK } from "./boundary.ts";
-import { shrink } from "./shrink.ts";
 import { messageTokens } from "./size.ts";
-import { holdsResult } from "./tail.ts";
 
 export type Summary =
   | { status: "answered"; text: string }
   | { status: "failed"; kind: FailureKind | "unfinished" };
 
 export interface ToSummarise {
-  /** What stands before the messages: the head of earlier compactions, or notes. */
+  /** What stands before the entries: the head of earlier compactions, or notes. */
   base: readonly Message[];
-  messages: readonly Message[];
-  /** Whether base and messages are the bytes that the model was sent: then its cache is read. */
+  entries: readonly Entry[];
+  /** Whether base and entries are the bytes that the model was sent: then its cache is read. */
   asSent: boolean;
-  /** Tokens, by their bytes, that base and messages of one prompt may have. */
+  /** Tokens, by their bytes, that base and entries of one prompt may have. */
   room: number;
 }
 
@@ -38,14 +38,15 @@ const MESSAGE_SHARE = 1 / 2;
  * long after all is halved. Fails with what a call fails with.
  */
 export async function summarise(
-  { base, messages, asSent, room }: ToSummarise,
+  { base, entries, asSent, room }: ToSummarise,
   ask: Ask,
   signal: AbortSignal,
 ): Promise<Summary> {
-  if (messages.length === 0) return { status: "answered", text: "" };
+  if (entries.length === 0) return { status: "answered", text: "" };
+  const messages = entries.map(({ message }) => message);
   const whole = messageTokens([...base, ...messages]) <= room;
   let before = base;
-  let left = whole && asSent ? [...messages] : plain(messages);
+  let left = whole && asSent ? messages : plain(entries);
   let most = room;
   let said: Summary = { status: "failed", kind: "too_long" };
   for (let asked = 0; left.length > 0; asked += 1) {
@@ -60,16 +61,17 @@ export async function summarise(
       left = rest;
     } else if (said.kind === "too_long") {
       most = Math.floor(most / 2);
-      left = plain(left);
+      // Nothing was taken from it yet where it may still be as it was sent.
+      if (asked === 0) left = plain(entries);
     } else return said;
   }
   return said;
 }
 
 /** Without what is bound to what stood before, and without results that can be had again. */
-function plain(messages: readonly Message[]): Message[] {
-  const all = { results: messages.length, thinking: messages.length };
-  return shrink(messages, all).flatMap((message) => withoutThinking(message) ?? []);
+function plain(entries: readonly Entry[]): Message[] {
+  const all = { results: entries.length, thinking: entries.length };
+  return shrink(entries, all).flatMap(({ message }) => withoutThinking(message) ?? []);
 }
 
 /** As many of the oldest messages as fit, at least one step; no call loses its result. */
@@ -84,7 +86,7 @@ function firstPart(
   let end = held.length;
   for (const [at, message] of held.entries()) {
     tokens += messageTokens([message]);
-    if (tokens > most && at > 0 && !holdsResult(message)) {
+    if (tokens > most && at > 0 && resultsOf(message).length === 0) {
       end = at;
       break;
     }

@@ -1,8 +1,8 @@
 // Whether a background run would save a second time what is saved already. What was recalled is in the
 // conversation that it looks at, and a model takes it for news.
 
-import type { Message } from "../loop/messages.ts";
 import { parseEntry } from "../memdir/entry.ts";
+import type { Entry } from "../thread/entry.ts";
 
 export interface Known {
   memories: readonly { path: string; description: string | undefined }[];
@@ -12,7 +12,6 @@ export interface Known {
 
 /** A shorter text may be part of another by chance, in characters. */
 const LEAST_CHARACTERS = 12;
-const RECALLED = /<memory path="[^"]*">\n([\s\S]*?)\n<\/memory>/g;
 
 /** Why a new memory is none: its description or its body is known. Undefined for one that is new. */
 export function repeats(text: string, { memories, recalled }: Known): string | undefined {
@@ -29,14 +28,10 @@ export function repeats(text: string, { memories, recalled }: Known): string | u
     : undefined;
 }
 
-/** The texts of memories that attachments have put into a conversation. */
-export function recalledIn(messages: readonly Message[]): string[] {
-  return messages.flatMap(({ role, content }) =>
-    content.flatMap((block) =>
-      role === "user" && block.type === "text" && block.text.startsWith("<system-reminder>")
-        ? [...block.text.matchAll(RECALLED)].map(([, text]) => text ?? "")
-        : [],
-    ),
+/** The texts of memories that the conversation was shown. */
+export function recalledIn(entries: readonly Entry[]): string[] {
+  return entries.flatMap(({ origin }) =>
+    origin.type === "recall" ? origin.memories.map(({ text }) => text) : [],
   );
 }
 

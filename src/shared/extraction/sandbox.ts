@@ -4,6 +4,7 @@ import { createMounts } from "../files/mounts.ts";
 import type { FileStore } from "../files/store.ts";
 import type { Tool } from "../loop/tool.ts";
 import { createFileTools } from "../tools/file-tools.ts";
+import type { KnownFiles } from "../tools/sandbox.ts";
 import { checkMemory } from "./check-memory.ts";
 import { type Known, repeats } from "./repeats.ts";
 
@@ -15,8 +16,8 @@ export interface ForkSandbox {
   files: FileStore;
   /** What is saved already, and what the conversation was shown of it. */
   known(): Promise<Known>;
-  /** What the fork knows of each file, by canonical path: first what its parent knew. */
-  seen: Map<string, string>;
+  /** What the fork knows of each file: first what its parent knew. */
+  seen: KnownFiles;
 }
 
 /**

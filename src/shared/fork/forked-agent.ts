@@ -4,10 +4,10 @@
 
 import type { LoopPorts } from "../loop/loop.ts";
 import { runLoop } from "../loop/loop.ts";
-import type { Message } from "../loop/messages.ts";
 import type { Purpose } from "../loop/model.ts";
-import type { CallState, LoopOutcome, LoopStep } from "../loop/steps.ts";
+import type { LoopOutcome, LoopStep, TurnState } from "../loop/steps.ts";
 import type { Tool, ToolSpec } from "../loop/tool.ts";
+import type { Message } from "../thread/messages.ts";
 
 /** What a fork shares with its parent; every byte of it as the parent sent it. */
 export interface ForkPrefix {
@@ -19,36 +19,20 @@ export interface ForkPrefix {
   messages: readonly Message[];
 }
 
-/** How far a fork has come, as it can be read from disk. */
-export interface ForkState {
-  /** What came after the prefix: the fork's task, then its own answers and results. */
-  messages: readonly Message[];
-  pending: CallState[];
-  iteration: number;
-  attempt: number;
-  continuations: number;
-}
-
 export interface ForkPorts extends Pick<LoopPorts, "model" | "sleep" | "random" | "limits"> {
   /** What runs when the fork calls a tool: the parent's names, the fork's own rights. */
   tools: ReadonlyMap<string, Tool>;
 }
 
-/** A fork that begins with its task. */
-export function newFork(task: string): ForkState {
-  const message: Message = { role: "user", content: [{ type: "text", text: task }] };
-  return { messages: [message], pending: [], iteration: 0, attempt: 0, continuations: 0 };
-}
-
 /**
- * Runs a fork from where its state says it is. As with a turn, its caller records each step before it
+ * Runs a fork from where its state says it is: what came after the prefix, its task first. As with a turn, its caller records each step before it
  * asks for the next; `ports.limits.iterations` is the fork's own. Reaching it ends the fork with
  * `iterations`, which is a success: what it did is done.
  */
 export function runFork(
   prefix: ForkPrefix,
   run: { purpose: Purpose; sessionId: string },
-  state: ForkState,
+  state: TurnState,
   ports: ForkPorts,
   signal: AbortSignal,
 ): AsyncGenerator<LoopStep, LoopOutcome> {

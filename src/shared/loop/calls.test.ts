@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { Message } from "../thread/messages.ts";
 import { runCalls, startRead } from "./calls.ts";
-import type { Message } from "./messages.ts";
 import { RESULT_LIMITS } from "./result-budget.ts";
 import type { CallState, LoopStep } from "./steps.ts";
 import type { Tool, ToolResult } from "./tool.ts";

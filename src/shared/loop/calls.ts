@@ -1,13 +1,13 @@
 // Running the tool calls of one answer: readers side by side, writers alone and in order, and last
 // those that somebody had to answer.
 
-import type { Message, ToolResultBlock } from "./messages.ts";
+import type { Message, ToolResultBlock } from "../thread/messages.ts";
 import type { Answers, CallAnswer } from "./pending-action.ts";
 import { answerResult } from "./pending-action.ts";
 import type { ResultBudget, ResultLimits } from "./result-budget.ts";
 import { createResultBudget } from "./result-budget.ts";
 import type { CallState, LoopStep } from "./steps.ts";
-import { keptFile } from "./stored-result.ts";
+import { storedFile } from "./stored-result.ts";
 import type { ReadTool, Tool, ToolResult } from "./tool.ts";
 
 /** A read that is under way or done. */
@@ -107,14 +107,14 @@ function finished(
   budget: ResultBudget,
   name: string | undefined,
 ): Extract<LoopStep, { type: "call_finished" }> {
-  const path = name === "Read" ? undefined : keptFile(id);
+  const path = name === "Read" ? undefined : storedFile(id);
   const result = budget.fit(whole, path);
   const cut = result.content !== whole.content;
   return {
     type: "call_finished",
     callId: id,
     result,
-    ...(cut && path !== undefined ? { whole: { path, content: whole.content } } : {}),
+    stored: cut && path !== undefined ? { path, content: whole.content } : undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 // What the tests of the loop say of a history: its parts, and why the API would refuse it.
 
-import type { AssistantBlock, Message, TextBlock } from "./messages.ts";
+import type { AssistantBlock, Message, TextBlock } from "../thread/messages.ts";
 
 export function user(text: string): Message {
   return { role: "user", content: [{ type: "text", text }] };

@@ -1,10 +1,10 @@
 // What the tests of the loop share: a model that follows a script, tools that keep count of what
 // they did, a recorder that keeps of each step what the session's own keeps, and the API's rules.
 
+import type { AssistantBlock, Message } from "../thread/messages.ts";
 import { assistant, refusals, user } from "./history-fixture.ts";
 import type { LoopPorts } from "./loop.ts";
 import { runLoop } from "./loop.ts";
-import type { AssistantBlock, Message } from "./messages.ts";
 import type { Answer, FailureKind, Model, ModelEvent, ModelFailure } from "./model.ts";
 import { RESULT_LIMITS } from "./result-budget.ts";
 import type { CallState, LoopOutcome, LoopStep, TurnState } from "./steps.ts";
@@ -189,8 +189,8 @@ function record(turn: Turn, step: LoopStep): void {
       state.messages.push(step.message);
       return;
     case "interrupted":
-      if (step.said.trim() !== "")
-        state.messages.push(assistant({ type: "text", text: step.said }));
+      if (step.text.trim() !== "")
+        state.messages.push(assistant({ type: "text", text: step.text }));
       state.messages.push(step.mark);
       turn.outcome = step.outcome;
       return;

@@ -1,17 +1,19 @@
 import { expect, test } from "vitest";
+import { USER } from "../thread/entry.ts";
+import type { Message } from "../thread/messages.ts";
 import { user } from "./history-fixture.ts";
 import { call, createTurn, next, run, runToEnd } from "./loop-fixture.ts";
-import type { Message } from "./messages.ts";
 import type { CallAnswer } from "./pending-action.ts";
 
 /** A hook that gives each of these once, and what it was asked with. */
 function joining(...messages: Message[]) {
+  const drafts = messages.map((message) => ({ origin: USER, message }));
   const asked: number[] = [];
   return {
     asked,
     hook: async (history: readonly Message[]) => {
       asked.push(history.length);
-      return messages.splice(0);
+      return drafts.splice(0);
     },
   };
 }
@@ -23,7 +25,7 @@ test("what joins is asked for before each model call, and comes behind the resul
     hooks: {
       async joining(history) {
         await hook(history);
-        return history.length > 1 ? [tea, milk] : [];
+        return history.length > 1 ? [tea, milk].map((message) => ({ origin: USER, message })) : [];
       },
     },
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { Message } from "../thread/messages.ts";
 import { refusals, textOf, user } from "./history-fixture.ts";
 import type { LoopHooks, Prepared } from "./loop.ts";
 import { call, createTurn, failure, QUESTION, run, runToEnd } from "./loop-fixture.ts";
-import type { Message } from "./messages.ts";
 
 /** Keeps what it was asked and answers from a list. */
 function preparing(...answers: Prepared[]): { asked: boolean[]; hooks: LoopHooks } {

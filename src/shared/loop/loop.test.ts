@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { USER } from "../thread/entry.ts";
 import { refusals, resultsOf, user } from "./history-fixture.ts";
 import type { Said } from "./loop-fixture.ts";
 import {
@@ -84,14 +85,14 @@ describe("a turn", () => {
   });
 
   test("messages that join stand behind the results and are sent with them", async () => {
-    const waiting = [[], [user("Also this.")]];
+    const waiting = [[], [{ origin: USER, message: user("Also this.") }]];
     const turn = createTurn(MIXED, { hooks: { joining: async () => waiting.shift() ?? [] } });
     await run(turn);
     expect(turn.requests[1]?.at(-1)).toEqual(user("Also this."));
     expect(turn.requests.flatMap((messages) => refusals(messages))).toEqual([]);
   });
 
-  test("hooks: prepare gives what is sent, sampled is told of each answer, stopped of the last", async () => {
+  test("hooks: prepare gives what is sent, sampled comes after each answer and its results", async () => {
     const seen: string[] = [];
     const shortened = [[user("Summary.")]];
     const turn = createTurn(MIXED, {
@@ -100,16 +101,13 @@ describe("a turn", () => {
           const messages = shortened.shift();
           return { status: "ready", ...(messages ? { messages } : {}) };
         },
-        sampled: (messages) => seen.push(`sampled ${messages.length}`),
-        stopped: async (messages) => {
-          seen.push(`stopped ${messages.length}`);
-        },
+        sampled: () => seen.push(`sampled ${turn.state.messages.length}`),
       },
     });
     await run(turn);
     expect(turn.requests.map((messages) => messages[0])).toEqual(Array(3).fill(user("Summary.")));
     expect(turn.state.messages[0]).toEqual(QUESTION);
-    expect(seen).toEqual(["sampled 2", "sampled 4", "sampled 6", "stopped 6"]);
+    expect(seen).toEqual(["sampled 3", "sampled 5", "sampled 6"]);
   });
 });
 

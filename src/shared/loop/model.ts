@@ -1,4 +1,4 @@
-import type { AssistantBlock, Message } from "./messages.ts";
+import type { AssistantBlock, Message } from "../thread/messages.ts";
 import type { ToolSpec } from "./tool.ts";
 
 /** Why a request is made; sent as `x-memdir-purpose` and used to account for its cost. */
@@ -24,9 +24,9 @@ export interface ModelRequest {
   tools: readonly ToolSpec[];
   messages: readonly Message[];
   /** JSON schema of the whole answer, where it is to be JSON; the answer is to be checked all the same. */
-  schema?: Record<string, unknown>;
+  schema?: Record<string, unknown> | undefined;
   /** The model is not to think first: its few tokens are for the answer. */
-  thoughtless?: true;
+  noThinking?: boolean | undefined;
 }
 
 /** Tokens, as the API counts them: `input` is what was neither read from nor written to the cache. */
@@ -45,7 +45,7 @@ export interface ToolCall {
   name: string;
   /** Parsed input; `{}` where `malformed` says that the model's JSON could not be parsed. */
   input: Record<string, unknown>;
-  malformed?: string;
+  malformed?: string | undefined;
 }
 
 /** What a model says while it speaks. Only the final `Answer` is to be kept. */
@@ -90,9 +90,9 @@ export interface ModelFailure {
   /** For people: no content, no key, no address. */
   message: string;
   /** Milliseconds that the server asked to wait. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
   /** What the call took before it failed; absent where the model had not begun. */
-  usage?: Usage;
+  usage?: Usage | undefined;
 }
 
 /** The port to a model. Expected failures are returned; nothing throws. */
@@ -103,4 +103,16 @@ export interface Model {
     request: ModelRequest,
     signal: AbortSignal,
   ): AsyncGenerator<ModelEvent, Answer | ModelFailure>;
+}
+
+/** One whole answer, where nobody wants to see it come. */
+export async function answerOf(
+  model: Model,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<Answer | ModelFailure> {
+  const stream = model.stream(request, signal);
+  let event = await stream.next();
+  while (!event.done) event = await stream.next();
+  return event.value;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { AssistantBlock } from "../thread/messages.ts";
 import { textOf } from "./history-fixture.ts";
 import { answerOf } from "./loop-fixture.ts";
-import type { AssistantBlock } from "./messages.ts";
 import type { Answer } from "./model.ts";
 import { afterAnswer } from "./next-step.ts";
 

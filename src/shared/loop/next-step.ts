@@ -1,4 +1,4 @@
-import type { AssistantBlock, Message } from "./messages.ts";
+import type { AssistantBlock, Message } from "../thread/messages.ts";
 import type { Answer } from "./model.ts";
 import type { CallState, LoopOutcome, Problem } from "./steps.ts";
 
@@ -6,11 +6,11 @@ export type Decision = {
   /** What is kept of the answer; absent where nothing is. */
   message: Message | undefined;
   calls: CallState[];
-  problem?: Problem;
+  problem?: Problem | undefined;
 } & (
-  | { next: "tools" }
-  | { next: "continue"; continuation: Message }
-  | { next: "end"; outcome: LoopOutcome }
+  | { next: "tools"; continuation?: undefined; outcome?: undefined }
+  | { next: "continue"; continuation: Message; outcome?: undefined }
+  | { next: "end"; continuation?: undefined; outcome: LoopOutcome }
 );
 
 /**
@@ -23,7 +23,7 @@ export function afterAnswer(answer: Answer, cuts: number, cutsMost: number): Dec
   const end = (outcome: LoopOutcome, problem?: Problem): Decision => ({
     message: assistant(spoken),
     calls: [],
-    ...(problem ? { problem } : {}),
+    problem,
     next: "end",
     outcome,
   });
@@ -35,7 +35,7 @@ export function afterAnswer(answer: Answer, cuts: number, cutsMost: number): Dec
       return {
         message: { role: "assistant", content: answer.content },
         calls,
-        ...(bad ? { problem: malformed(bad) } : {}),
+        problem: bad && malformed(bad),
         next: "tools",
       };
     }
@@ -107,8 +107,7 @@ function reminder(text: string): Message {
 function callStates(answer: Answer): CallState[] {
   return answer.content.flatMap((block) => {
     if (block.type !== "tool_use") return [];
-    const reason = answer.malformed.get(block.id);
-    return [reason === undefined ? { call: block } : { call: block, malformed: reason }];
+    return [{ call: block, malformed: answer.malformed.get(block.id) }];
   });
 }
 
@@ -129,7 +128,7 @@ function malformed(state: CallState): Problem {
   };
 }
 
-/** The answer met the end of the window: it goes on behind a shorter conversation. */
+/** The answer met the end of the window: it goes on after a shorter conversation. */
 function filledWindow(spoken: AssistantBlock[], cuts: number, cutsMost: number): Decision {
   const goesOn = cuts < cutsMost;
   const next = goesOn

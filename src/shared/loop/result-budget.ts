@@ -1,7 +1,7 @@
 import { TOOL_RESULT_BYTES, TOOL_RESULT_LEAST_BYTES, TOOL_RESULTS_BYTES } from "../limits/tools.ts";
 import { byteLength, cutBytes } from "../text/bytes.ts";
 import { cutJson, jsonBytes } from "./json-size.ts";
-import { keptNote } from "./stored-result.ts";
+import { storedNote } from "./stored-result.ts";
 import type { ToolResult } from "./tool.ts";
 
 export interface ResultLimits {
@@ -27,10 +27,10 @@ export interface ResultBudget {
   /** Counts a result as it is: it is on disk already. */
   count(result: ToolResult): void;
   /**
-   * The result, cut and marked where it is over its share of what is left. `keptAt` is where all of it
+   * The result, cut and marked where it is over its share of what is left. `storedAt` is where all of it
    * will be kept; without one the mark says how to ask for less.
    */
-  fit(result: ToolResult, keptAt?: string): ToolResult;
+  fit(result: ToolResult, storedAt?: string): ToolResult;
 }
 
 /**
@@ -50,10 +50,10 @@ export function createResultBudget(
   };
   return {
     count,
-    fit(result, keptAt) {
+    fit(result, storedAt) {
       const kept = limits.least * (coming - 1);
       const share = Math.max(limits.least, limits.all - used - kept) - BLOCK_BYTES;
-      const fitted = cut(result, limits.one, share, keptAt);
+      const fitted = cut(result, limits.one, share, storedAt);
       count(fitted);
       return fitted;
     },
@@ -64,14 +64,14 @@ function cut(
   result: ToolResult,
   bytesMost: number,
   jsonMost: number,
-  keptAt: string | undefined,
+  storedAt: string | undefined,
 ): ToolResult {
   const { content } = result;
   // Cheap first: a UTF-16 unit is at most three bytes of UTF-8 and six of JSON.
   if (content.length * 3 <= bytesMost && content.length * 6 <= jsonMost) return result;
   const bytes = byteLength(content);
   if (bytes <= bytesMost && jsonBytes(content) <= jsonMost) return result;
-  const note = (left: number) => (keptAt === undefined ? mark(left) : keptNote(left, keptAt));
+  const note = (left: number) => (storedAt === undefined ? mark(left) : storedNote(left, storedAt));
   const room = jsonMost - jsonBytes(note(bytes));
   const begun = cutJson(cutBytes(content, bytesMost - byteLength(note(bytes))), room);
   return {

@@ -1,4 +1,5 @@
-import type { Message, ToolUseBlock } from "./messages.ts";
+import type { Draft } from "../thread/entry.ts";
+import type { Message, ToolUseBlock } from "../thread/messages.ts";
 import type { ModelEvent, ModelFailure, Usage } from "./model.ts";
 import type { Permission } from "./pending-action.ts";
 import type { NextTry } from "./retry.ts";
@@ -8,13 +9,13 @@ import type { ToolResult } from "./tool.ts";
 export interface CallState {
   call: ToolUseBlock;
   /** Why the input could not be parsed; such a call is answered, never run. */
-  malformed?: string;
+  malformed?: string | undefined;
   /** Absent where nobody decides. `ask` and `client` wait for an answer, also after a restart. */
-  permission?: Permission;
+  permission?: Permission | undefined;
   /** On disk: what a writing tool is about to do. */
-  plan?: string;
+  plan?: string | undefined;
   /** On disk: what it did. */
-  result?: ToolResult;
+  result?: ToolResult | undefined;
 }
 
 /** A turn as it can be read from disk, at its start or in its middle. */
@@ -41,7 +42,7 @@ export interface Problem {
 
 /**
  * What a loop yields. All but `preview` are recorded before the loop goes on, each whole: a step that
- * ends the turn carries the outcome, so that a crash behind it cannot run the turn on.
+ * ends the turn carries the outcome, so that a crash after it cannot run the turn on.
  */
 export type LoopStep =
   | { type: "request_started"; model: string }
@@ -52,7 +53,7 @@ export type LoopStep =
       /** Failed tries of this call so far. */
       attempt: number;
       next: NextTry;
-      outcome?: LoopOutcome;
+      outcome?: LoopOutcome | undefined;
     }
   | AnsweredStep
   | { type: "call_planned"; callId: string; plan: string }
@@ -60,19 +61,19 @@ export type LoopStep =
       type: "call_finished";
       callId: string;
       result: ToolResult;
-      /** Where the result is only the beginning: all of it, and where that is to be kept. */
-      whole?: { path: string; content: string };
+      /** Where the result is only the beginning: all of it, and the file that is to hold it. */
+      stored?: { path: string; content: string } | undefined;
     }
   /** All results of one answer, as one message. */
   | { type: "results"; message: Message }
-  | { type: "joined"; message: Message }
+  | ({ type: "joined" } & Draft)
   /** The user's interrupt, with what had been said until then. */
   | {
       type: "interrupted";
-      said: string;
+      text: string;
       mark: Message;
       /** Of the request that was broken off, where one was. */
-      usage?: Usage;
+      usage?: Usage | undefined;
       outcome: LoopOutcome;
     };
 
@@ -82,10 +83,10 @@ export interface AnsweredStep {
   message: Message | undefined;
   calls: CallState[];
   usage: Usage;
-  problem?: Problem;
+  problem?: Problem | undefined;
   /** Where the token limit cut the answer: what asks the model to go on. */
-  continuation?: Message;
-  outcome?: LoopOutcome;
+  continuation?: Message | undefined;
+  outcome?: LoopOutcome | undefined;
 }
 
 /**
@@ -101,6 +102,24 @@ export type LoopOutcome =
   | { reason: "iterations"; limit: number }
   | { reason: "wait"; ms: number }
   | { reason: "requires_action" };
+
+/** A step that is recorded. */
+export type RecordedStep = Exclude<LoopStep, { type: "preview" }>;
+
+/**
+ * What cares for the steps of a thread. Every moment is optional. Those of one thread are called in
+ * their order; none may throw but `record`, whose throw undoes the step and ends the run.
+ */
+export interface StepHook {
+  /** Within the transaction that records a step, after its own rows. */
+  record?: ((step: RecordedStep) => void) | undefined;
+  /** The step is on disk. */
+  after?: ((step: RecordedStep) => void) | undefined;
+  /** What the model says while it speaks; never on disk. */
+  preview?: ((event: ModelEvent) => void) | undefined;
+  /** What a run that was cut off still came to: it is not recorded. */
+  dropped?: ((step: RecordedStep) => void) | undefined;
+}
 
 /** The tokens of the request that a step ends, whether it was answered, failed or was broken off. */
 export function usageOf(step: LoopStep): Usage | undefined {

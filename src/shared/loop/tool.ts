@@ -61,3 +61,8 @@ export interface ClientTool extends ToolSpec {
 }
 
 export type Tool = ReadTool | WriteTool | ClientTool;
+
+/** The receipts of the memories that a result changed. */
+export function receiptsIn(notes: readonly ToolNote[]): Receipt[] {
+  return notes.flatMap((note) => (note.type === "changed" && note.receipt ? [note.receipt] : []));
+}

@@ -1,6 +1,6 @@
 import { NOTES_SECTION_TOKENS, NOTES_TOKENS } from "../limits/notes.ts";
-import { textTokens } from "../loop/tokens.ts";
 import { fence } from "../safety/fence.ts";
+import { textTokens } from "../thread/tokens.ts";
 import type { SectionSize } from "./sections.ts";
 import { sectionSizes } from "./sections.ts";
 import { KEPT_WHOLE, NOTES_PATH } from "./template.ts";

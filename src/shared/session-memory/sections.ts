@@ -1,7 +1,7 @@
 // The notes as sections. A line "# <name>" with the name of a section begins it; every other line,
 // also one that looks like a heading, belongs to the section above.
 
-import { textTokens } from "../loop/tokens.ts";
+import { textTokens } from "../thread/tokens.ts";
 import { hintLine, NOTES_SECTIONS } from "./template.ts";
 
 export interface Section {

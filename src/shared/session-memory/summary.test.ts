@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { textTokens } from "../loop/tokens.ts";
+import { textTokens } from "../thread/tokens.ts";
 import { parseNotes, sectionSizes } from "./sections.ts";
 import { notesForSummary } from "./summary.ts";
 import { NOTES_SECTIONS, NOTES_TEMPLATE } from "./template.ts";

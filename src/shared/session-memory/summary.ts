@@ -1,8 +1,8 @@
 // The notes as the summary of a conversation: bounded, whatever a fork or a person wrote into them.
 
 import { NOTES_SECTION_TOKENS, NOTES_TOKENS } from "../limits/notes.ts";
-import { BYTES_PER_TOKEN } from "../loop/tokens.ts";
 import { byteLength, cutBytes } from "../text/bytes.ts";
+import { BYTES_PER_TOKEN } from "../thread/tokens.ts";
 import type { Section } from "./sections.ts";
 import { contentOf, parseNotes, renderNotes } from "./sections.ts";
 import { KEPT_WHOLE } from "./template.ts";

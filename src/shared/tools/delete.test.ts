@@ -20,7 +20,7 @@ describe("Delete", () => {
       isError: false,
       notes: [{ type: "changed", path: FILE, operation: "deleted", etag }],
     });
-    expect(session.env.seen.has(FILE)).toBe(false);
+    expect(session.seen.has(FILE)).toBe(false);
     expect(await files.head("a.md")).toBeUndefined();
   });
 

@@ -53,10 +53,8 @@ export function createDeleteTool(env: ToolEnv): WriteTool {
         return failure(`${path} was not deleted: it changed meanwhile. Read it and decide anew`);
       case "missing":
         // Without a crash it was somebody else: as asked, but no change of ours.
-        env.seen.delete(path);
         return success(`${path} is deleted`, resumed ? [deleted(path, before)] : []);
       case "deleted":
-        env.seen.delete(path);
         return success(`Deleted ${path}`, [deleted(path, before)]);
     }
   }

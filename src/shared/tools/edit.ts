@@ -133,7 +133,6 @@ export function createEditTool(env: ToolEnv): WriteTool {
     ]);
     // Who did not know the whole file before does not know it now: a Write would undo others' work.
     if (env.seen.get(path) !== before) return result;
-    env.seen.set(path, etag);
     return { ...result, notes: [...result.notes, { type: "seen", path, etag }] };
   }
 

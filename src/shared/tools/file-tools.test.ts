@@ -248,7 +248,7 @@ describe("the file tools", () => {
     const path = "/memory/notes/caf\u00e9.md";
     expect(await pathsOf(files)).toEqual(["notes/caf\u00e9.md"]);
     expect(result.notes.map((note) => note.path)).toEqual([path, path]);
-    expect([...session.env.seen.keys()]).toEqual([path]);
+    expect([...session.seen.keys()]).toEqual([path]);
     await session.call("Write", { file_path: "/memory/Notes/A.md", content: "x" });
     expect(await pathsOf(files)).toContain("Notes/A.md");
   });

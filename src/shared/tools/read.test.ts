@@ -24,7 +24,7 @@ describe("Read", () => {
   it("itself remembers nothing: a read may be thrown away", async () => {
     await store(files, "a", "one");
     await createReadTool(session.env).run({ file_path: "/memory/a" }, new AbortController().signal);
-    expect(session.env.seen.size).toBe(0);
+    expect(session.seen.size).toBe(0);
   });
 
   it("shows an empty file as such, with a text that is not empty", async () => {

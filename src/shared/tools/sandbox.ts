@@ -8,8 +8,13 @@ import { canonicalPath, showPath } from "../safety/path.ts";
 /** What the file tools of one session share. */
 export interface ToolEnv {
   mounts: Mounts;
-  /** Canonical path -> etag of the content that the model knows. */
-  seen: Map<string, string>;
+  /** What of each file the model knows. */
+  seen: KnownFiles;
+}
+
+/** By canonical path, the etag of the content that the model knows. What a result's notes say counts. */
+export interface KnownFiles {
+  get(path: string): string | undefined;
 }
 
 export type Access = "read" | "write";

@@ -3,15 +3,16 @@
 import { createMapStore } from "../files/map-store.ts";
 import { createMounts, type Mount } from "../files/mounts.ts";
 import type { FileStore } from "../files/store.ts";
-import type { ToolResult, WriteTool } from "../loop/tool.ts";
+import type { ToolNote, ToolResult, WriteTool } from "../loop/tool.ts";
 import { createFileTools } from "./file-tools.ts";
 import type { ToolEnv } from "./sandbox.ts";
-import { rememberNotes } from "./seen.ts";
 
 const SIGNAL = new AbortController().signal;
 
 export interface Session {
   env: ToolEnv;
+  /** What the session has kept of notes. */
+  seen: Map<string, string>;
   /** Runs a tool as a session does: reads, or plans and commits, and remembers the notes. */
   call(name: string, input: unknown): Promise<ToolResult>;
   tool(name: string): WriteTool;
@@ -38,7 +39,8 @@ export function mountOf(store: FileStore, options: Partial<Mount> = {}): Mount {
 }
 
 export function openSession(...mounts: Mount[]): Session {
-  const env: ToolEnv = { mounts: createMounts(mounts), seen: new Map() };
+  const seen = new Map<string, string>();
+  const env: ToolEnv = { mounts: createMounts(mounts), seen };
   const tools = createFileTools(env);
 
   function tool(name: string): WriteTool {
@@ -57,10 +59,11 @@ export function openSession(...mounts: Mount[]): Session {
 
   return {
     env,
+    seen,
     tool,
     async call(name, input) {
       const result = await run(name, input);
-      rememberNotes(env.seen, result.notes);
+      rememberNotes(seen, result.notes);
       return result;
     },
     async plan(name, input) {
@@ -83,4 +86,12 @@ export async function stored(files: FileStore, path: string): Promise<string | u
   return file === undefined
     ? undefined
     : new TextDecoder("utf-8", { ignoreBOM: true }).decode(file.bytes);
+}
+
+/** What the recorder keeps of the notes of a result. */
+function rememberNotes(seen: Map<string, string>, notes: readonly ToolNote[]): void {
+  for (const note of notes) {
+    if (note.type === "seen") seen.set(note.path, note.etag);
+    else if (note.operation === "deleted") seen.delete(note.path);
+  }
 }

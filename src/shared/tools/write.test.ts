@@ -27,13 +27,11 @@ describe("Write", () => {
     expect(await stored(files, "d/a.md")).toBe("2");
   });
 
-  it("knows what it wrote before the session has remembered the notes", async () => {
-    await session.commit(
-      "Write",
-      await session.plan("Write", { file_path: FILE, content: "1" }),
-      false,
-    );
-    expect(session.env.seen.get(FILE)).toBe((await files.head("a.md"))?.etag);
+  it("tells that the model knows what it wrote", async () => {
+    const plan = await session.plan("Write", { file_path: FILE, content: "1" });
+    const { notes } = await session.commit("Write", plan, false);
+    const etag = (await files.head("a.md"))?.etag;
+    expect(notes).toContainEqual({ type: "seen", path: FILE, etag });
   });
 
   it("over a file that was never read asks for a Read", async () => {

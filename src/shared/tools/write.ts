@@ -82,7 +82,6 @@ export function createWriteTool(env: ToolEnv): WriteTool {
     const operation = before === null ? "created" : "modified";
     const known = env.seen.get(path);
     const wasDeleted = before === null && known !== undefined && known !== etag;
-    env.seen.set(path, etag);
     const what = `${before === null ? "Created" : "Replaced"} ${path}: ${size} bytes`;
     return success(wasDeleted ? `${what} (the file you knew had been deleted)` : what, [
       { type: "changed", path, operation, etag },

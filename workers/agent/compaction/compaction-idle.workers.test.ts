@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { readContext } from "../../../src/platform/threads/size.ts";
+import { readSize } from "../../../src/platform/threads/size.ts";
+import { mainThread } from "../rows/session-threads.ts";
 import {
   inside,
   model,
@@ -27,5 +28,5 @@ test("a conversation that ends with the model's words is counted as one that cou
   const counts = model.requests.filter(({ path }) => path.endsWith("count_tokens"));
   expect(counts.map(({ status, error }) => error ?? status)).toEqual(counts.map(() => 200));
   expect(counts.length).toBeGreaterThan(0);
-  await inside(id, ({ sql }) => expect(readContext(sql).counted).toBeGreaterThan(0));
+  await inside(id, ({ sql }) => expect(readSize(mainThread(sql)).counted).toBeGreaterThan(0));
 });

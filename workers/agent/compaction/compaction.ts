@@ -2,24 +2,21 @@
 // model, and when. What changes is one transaction; a crash before it has changed nothing.
 
 import { sleep } from "../../../src/platform/sleep.ts";
-import { noteSeen } from "../../../src/platform/threads/calls.ts";
-import { lastMessage } from "../../../src/platform/threads/entries.ts";
-import { canonicalPaths, forgetSeen } from "../../../src/platform/threads/read-files.ts";
+import { lastEntry } from "../../../src/platform/threads/entries.ts";
+import { canonicalPaths, forgetRead, noteRead } from "../../../src/platform/threads/read-files.ts";
 import {
-  changeContext,
-  fixedTokens,
-  readContext,
+  changeSize,
+  entryTokens,
+  readSize,
   tailTokens,
 } from "../../../src/platform/threads/size.ts";
+import type { Thread } from "../../../src/platform/threads/thread.ts";
 import {
   readMessages,
-  readViewed,
-  readViewRow,
-  sentMessages,
-  show,
+  readShown,
+  readView,
   writeView,
 } from "../../../src/platform/threads/view.ts";
-import type { AgentSettings } from "../../../src/platform/variables.ts";
 import type { Compaction } from "../../../src/shared/compaction/compact.ts";
 import { compact } from "../../../src/shared/compaction/compact.ts";
 import type { ContextLimits } from "../../../src/shared/compaction/context-limits.ts";
@@ -28,27 +25,25 @@ import { tailOf } from "../../../src/shared/compaction/tail.ts";
 import { COMPACTION_FAILURES } from "../../../src/shared/limits/compaction.ts";
 import { NOTES_SECTION_TOKENS, NOTES_TOKENS } from "../../../src/shared/limits/notes.ts";
 import type { Prepared } from "../../../src/shared/loop/loop.ts";
-import { type Message, toolCallsOf } from "../../../src/shared/loop/messages.ts";
 import type { ModelFailure } from "../../../src/shared/loop/model.ts";
 import { notesHaveContent } from "../../../src/shared/session-memory/sections.ts";
 import { notesForSummary } from "../../../src/shared/session-memory/summary.ts";
-import type { AgentEnv } from "../../env.ts";
+import type { Entry } from "../../../src/shared/thread/entry.ts";
+import { toolCallsOf } from "../../../src/shared/thread/messages.ts";
+import type { View } from "../../../src/shared/thread/view.ts";
+import { sentMessages, show } from "../../../src/shared/thread/view.ts";
 import { compactionError } from "../contract/session-errors.ts";
 import { appendEvent } from "../rows/events.ts";
-import type { SessionNotes } from "../rows/notes.ts";
 import { readNotes, rebaseNotes } from "../rows/notes.ts";
 import { forgetShown } from "../rows/recalls.ts";
-import { limitsOf } from "../setup/model-ports.ts";
-import { type Conversation, countPrompt, fileNow, isIndex, summarise } from "./compaction-model.ts";
+import type { Conversation, TurnRef } from "../setup/conversation.ts";
+import type { SessionContext } from "../setup/session-context.ts";
+import { countPrompt, fileNow, isIndex, summarise } from "./compaction-model.ts";
 import { shrinkView } from "./shrink-view.ts";
 
-export interface CompactionPorts {
-  sql: SqlStorage;
-  env: Pick<AgentEnv, "FILES">;
-  settings: AgentSettings;
-  commit(write: () => void): void;
-  now(): number;
-  notes: SessionNotes;
+/** A conversation that is to fit, and the turn that it is made to fit for, or that ended last. */
+export interface Fitting extends Conversation {
+  turn: TurnRef;
 }
 
 export type Trigger = "auto" | "manual" | "too_long";
@@ -65,38 +60,37 @@ const DOUBT = 1 / 4;
  * then refuses. `tooLong`: the model has just refused it, whatever the figures say.
  */
 export async function prepareContext(
-  ports: CompactionPorts,
-  of: Conversation,
+  session: SessionContext,
+  of: Fitting,
   tooLong: boolean,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const { sql, settings } = ports;
-  const limits = limitsOf(settings, of.meta.model);
+  const { thread, limits } = of;
   let changed = false;
-  let tokens = await sizeOf(ports, of, limits.shrinkAt, signal);
-  if (tokens >= Math.max(limits.shrinkAt, readContext(sql).shrinkFrom) || tooLong) {
-    changed = shrinkView(ports, limits, tokens);
-    if (changed) tokens = await sizeOf(ports, of, limits.compactAt, signal);
+  let tokens = await sizeOf(session, of, limits.shrinkAt, signal);
+  if (tokens >= Math.max(limits.shrinkAt, readSize(thread).shrinkFrom) || tooLong) {
+    changed = shrinkView(session, of, tokens);
+    if (changed) tokens = await sizeOf(session, of, limits.compactAt, signal);
   }
-  const { requested, compactFrom } = readContext(sql);
-  const due = tokens >= Math.max(limits.compactAt, compactFrom) && mayTry(ports, of);
-  if ((tooLong || due) && leastTokens(sql, of) > limits.room) {
+  const { requested, compactFrom } = readSize(thread);
+  const due = tokens >= Math.max(limits.compactAt, compactFrom) && mayTry(of);
+  if ((tooLong || due) && leastTokens(of) > limits.room) {
     // Nothing that is left out would make it fit.
-    return { status: "refused", failure: tooLarge(of, limits, tokens) };
+    return { status: "refused", failure: tooLarge(of, tokens) };
   }
   if (tooLong || requested || due) {
     const trigger = tooLong ? "too_long" : requested ? "manual" : "auto";
-    const status = await compactNow(ports, of, trigger, tokens, signal);
+    const status = await compactNow(session, of, trigger, tokens, signal);
     if (status === "compacted") {
       changed = true;
-      tokens = await sizeOf(ports, of, limits.room, signal);
+      tokens = await sizeOf(session, of, limits.room, signal);
     } else if (tooLong && status !== "stopped") {
-      return { status: "refused", failure: tooLarge(of, limits, tokens) };
+      return { status: "refused", failure: tooLarge(of, tokens) };
     }
   }
   if (signal.aborted) return { status: "ready" };
-  if (tokens > limits.room) return { status: "refused", failure: tooLarge(of, limits, tokens) };
-  return changed ? { status: "ready", messages: readMessages(sql) } : { status: "ready" };
+  if (tokens > limits.room) return { status: "refused", failure: tooLarge(of, tokens) };
+  return changed ? { status: "ready", messages: readMessages(thread) } : { status: "ready" };
 }
 
 /** `stopped`: its signal was aborted before anything was changed. */
@@ -104,53 +98,56 @@ export type Compacted = Compaction["status"] | "stopped";
 
 /** Compacts, whatever the size. `tokens` is the conversation's before it. */
 export async function compactNow(
-  ports: CompactionPorts,
-  of: Conversation,
+  session: SessionContext,
+  of: Fitting,
   trigger: Trigger,
   tokens: number,
   signal: AbortSignal,
 ): Promise<Compacted> {
-  const { sql, settings } = ports;
-  const limits = limitsOf(settings, of.meta.model);
-  await settleNotes(ports, signal);
+  const { thread, limits } = of;
+  await settleNotes(session, signal);
   if (signal.aborted) return "stopped";
-  const view = readViewRow(sql);
-  const viewed = readViewed(sql);
+  const view = readView(thread);
+  const shown = readShown(thread);
   const made = await compact(
     {
-      ...viewed,
+      ...shown,
       cut: view.cut,
-      notes: summaryNotes(sql, limits),
+      notes: summaryNotes(session.sql, limits),
       limits,
-      fixed: fixedTokens(of.system, of.tools),
-      ratio: readContext(sql).ratio,
+      fixed: of.fixed,
+      ratio: readSize(thread).ratio,
     },
     {
-      summarise: (messages, stop) => summarise(ports, of, limits, messages, stop),
-      readFile: (path) => fileNow(ports, of, path),
+      summarise: (messages, stop) => summarise(session, of, messages, stop),
+      readFile: (path) => fileNow(of, path),
     },
     signal,
   );
   if (signal.aborted) return "stopped";
   if (made.status === "compacted") {
-    return commitCompaction(ports, of, { ...made, view }, trigger, tokens, limits, signal);
+    return commitCompaction(session, of, { ...made, view }, trigger, tokens, signal);
   }
-  ports.commit(() => {
+  session.commit(() => {
     if (made.status === "nothing") {
-      changeContext(sql, { requested: false, compactFrom: tokens + limits.room * COMPACT_AGAIN });
+      changeSize(thread, { requested: false, compactFrom: tokens + limits.room * COMPACT_AGAIN });
       return;
     }
-    const failures = readContext(sql).failures + 1;
-    changeContext(sql, { requested: false, failures, failedTurn: of.turn.n });
+    const failures = readSize(thread).failures + 1;
+    changeSize(thread, { requested: false, failures, failedTurn: of.turn.n });
     const error = compactionError(made.kind);
-    appendEvent(sql, { type: "session.error", error, turn_id: of.turn.eventId }, ports.now());
+    appendEvent(
+      session.sql,
+      { type: "session.error", error, turn_id: of.turn.eventId },
+      session.now(),
+    );
   });
   return made.status;
 }
 
 /** Waits for an update of the notes in flight; one that is not done by then is dropped. */
 async function settleNotes(
-  { notes, settings }: CompactionPorts,
+  { notes, settings }: SessionContext,
   signal: AbortSignal,
 ): Promise<void> {
   const update = notes.inFlight();
@@ -173,73 +170,69 @@ function summaryNotes(
 
 /** Tokens of the next request; counted by the server where the estimate is too near the threshold. */
 export async function sizeOf(
-  ports: CompactionPorts,
-  of: Conversation,
+  session: SessionContext,
+  of: Fitting,
   threshold: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const { sql } = ports;
-  const tail = tailTokens(sql, fixedTokens(of.system, of.tools));
-  const context = readContext(sql);
-  const tokens = promptTokens(context, tail);
-  const doubt = tail * context.ratio * DOUBT;
+  const { thread } = of;
+  const tail = tailTokens(thread, of.fixed);
+  const size = readSize(thread);
+  const tokens = promptTokens(size, tail);
+  const doubt = tail * size.ratio * DOUBT;
   if (Math.abs(tokens - threshold) > doubt) return tokens;
-  const messages = readMessages(sql);
-  return (await countPrompt(ports, of, messages, signal)) ?? tokens;
+  const messages = readMessages(thread);
+  return (await countPrompt(session, of, messages, signal)) ?? tokens;
 }
 
 /** Tokens of what stays in any case: the fixed part, the user's words, the last step. */
-function leastTokens(sql: SqlStorage, of: Conversation): number {
-  const { kept, carried } = tailOf(readViewed(sql).placed, 0);
-  const messages = [...carried, ...kept.map(({ message }) => message)];
-  const tokens = fixedTokens(of.system, of.tools) + messageTokens(messages);
-  return Math.floor(tokens * readContext(sql).ratio);
+function leastTokens({ thread, fixed }: Fitting): number {
+  const { head, tail } = readShown(thread);
+  const { kept, carried } = tailOf(tail, 0, { head });
+  const tokens = fixed + entryTokens([...carried, ...kept]);
+  return Math.floor(tokens * readSize(thread).ratio);
 }
 
 /** After some failures in a row a turn is not held up by another try; the next turn has one. */
-function mayTry({ sql }: CompactionPorts, { turn }: Conversation): boolean {
-  const { failures, failedTurn } = readContext(sql);
+function mayTry({ thread, turn }: Fitting): boolean {
+  const { failures, failedTurn } = readSize(thread);
   return failures < COMPACTION_FAILURES || failedTurn < turn.n;
 }
 
 async function commitCompaction(
-  ports: CompactionPorts,
-  of: Conversation,
-  made: Extract<Compaction, { status: "compacted" }> & { view: ReturnType<typeof readViewRow> },
+  session: SessionContext,
+  of: Fitting,
+  made: Extract<Compaction, { status: "compacted" }> & { view: View },
   trigger: Trigger,
   tokensBefore: number,
-  limits: ContextLimits,
   signal: AbortSignal,
 ): Promise<Compacted> {
-  const { sql } = ports;
+  const { sql } = session;
+  const { thread, limits, fixed } = of;
   const { cut, head, kept, usedNotes, files } = made;
-  const view = { cut, head, results: made.view.results, thinking: lastMessage(sql) };
+  const view = { cut, head, results: made.view.results, thinking: lastEntry(thread) };
   const messages = sentMessages(show(view, kept));
-  const fixed = fixedTokens(of.system, of.tools);
-  const { ratio } = readContext(sql);
-  const counted = await countPrompt(ports, of, messages, signal);
+  const { ratio } = readSize(thread);
+  const counted = await countPrompt(session, of, messages, signal);
   const tokensAfter = counted ?? Math.ceil((fixed + messageTokens(messages)) * ratio);
   if (signal.aborted) return "stopped";
-  ports.commit(() => {
-    writeView(sql, view);
-    changeContext(sql, {
+  session.commit(() => {
+    writeView(thread, view);
+    changeSize(thread, {
       counted: counted ?? null,
-      upTo: counted === undefined ? 0 : lastMessage(sql),
+      upTo: counted === undefined ? 0 : lastEntry(thread),
       shrinkFrom: 0,
       compactFrom: tokensAfter + limits.room * COMPACT_AGAIN,
       failures: 0,
       requested: false,
     });
-    forgetShown(sql, firstWholeTurn(sql, cut));
-    noteSeen(
-      sql,
+    forgetShown(sql, firstWholeTurn(thread, cut));
+    noteRead(
+      thread,
       files.map((file) => ({ type: "seen", ...file })),
     );
-    const shown = new Set([
-      ...files.map(({ path }) => path),
-      ...canonicalPaths(namedIn(kept.map(({ message }) => message))),
-    ]);
-    forgetSeen(sql, undefined, (path) => shown.has(path) || isIndex(of, path));
+    const shown = new Set([...files.map(({ path }) => path), ...canonicalPaths(filesNamed(kept))]);
+    forgetRead(thread, undefined, (path) => shown.has(path) || isIndex(of, path));
     rebaseNotes(sql, tokensAfter);
     appendEvent(
       sql,
@@ -251,33 +244,33 @@ async function commitCompaction(
         tokens_after: tokensAfter,
         used_notes: usedNotes,
       },
-      ports.now(),
+      session.now(),
     );
   });
   return "compacted";
 }
 
 /** The first turn of which nothing was cut. */
-function firstWholeTurn(sql: SqlStorage, cut: number): number {
+function firstWholeTurn({ sql, id }: Thread, cut: number): number {
   return sql
     .exec<{ turn: number }>(
-      "SELECT ifnull(max(turn), 0) + 1 AS turn FROM messages WHERE n <= ?",
+      "SELECT ifnull(max(turn), 0) + 1 AS turn FROM messages WHERE thread = ? AND n <= ?",
+      id,
       cut,
     )
     .one().turn;
 }
 
-/** Files that calls of these messages name. */
-function namedIn(messages: readonly Message[]): string[] {
-  return messages.flatMap((message) =>
+/** Files that calls of these entries name. */
+function filesNamed(entries: readonly Entry[]): string[] {
+  return entries.flatMap(({ message }) =>
     toolCallsOf(message).flatMap(({ input }) =>
       typeof input.file_path === "string" ? [input.file_path] : [],
     ),
   );
 }
 
-function tooLarge(of: Conversation, limits: ContextLimits, tokens: number): ModelFailure {
-  const fixed = fixedTokens(of.system, of.tools);
+function tooLarge({ fixed, limits }: Fitting, tokens: number): ModelFailure {
   const why =
     fixed > limits.room / 2
       ? `the system prompt, the memory's index and the tools take about ${fixed} of them: shorten these`

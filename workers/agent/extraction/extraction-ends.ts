@@ -2,8 +2,10 @@
 // event and log, or none of them.
 
 import { log } from "../../../src/platform/log.ts";
-import type { Receipt } from "../../../src/platform/objects/memdir-rpc.ts";
+import { changeProgress } from "../../../src/platform/threads/progress.ts";
+import type { ThreadContext } from "../../../src/platform/threads/thread.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
+import type { Receipt } from "../../../src/shared/files/store.ts";
 import {
   EXTRACTION_ATTEMPTS,
   RESEND_FIRST_MS,
@@ -29,19 +31,12 @@ import {
   endUnfinished,
   isUnfinished,
   newestRange,
-  resetAttempts,
   savedByNewest,
   unfinishedRun,
 } from "../rows/runs.ts";
+import { savedEvent } from "../rows/saved-event.ts";
+import { FORK_TURN } from "../rows/session-threads.ts";
 import { turnByNumber } from "../rows/turns.ts";
-import { savedEvent } from "../turn/record-step.ts";
-
-export interface EndPorts {
-  sql: SqlStorage;
-  /** Runs a function as one transaction and tells the subscribers afterwards. */
-  commit(write: () => void): void;
-  now(): number;
-}
 
 export type Ended = { status: "done" } | { status: "retry"; afterMs: number };
 
@@ -79,15 +74,15 @@ export function batchDue(sql: SqlStorage, final: boolean, tokens?: number): Batc
 
 /** The one step in which a run becomes part of the session. Does nothing for one that has ended. */
 export function finish(
-  ports: EndPorts,
+  session: ThreadContext,
   storeId: string,
   run: Run,
   healed: readonly Receipt[],
   outcome: LoopOutcome,
 ): void {
-  const { sql } = ports;
-  const now = ports.now();
-  ports.commit(() => {
+  const { sql } = session;
+  const now = session.now();
+  session.commit(() => {
     if (!isUnfinished(sql, run.n)) return;
     addSaved(sql, run.n, healed);
     const saved = unfinishedRun(sql, "extraction")?.log.saved ?? [];
@@ -121,11 +116,11 @@ function refusedWrites({ calls }: RunLog): { path: string; error: string }[] {
 }
 
 /** A batch is given up: the cursor passes it, its run ends, and people are told, of what it saved too. */
-export function giveUp(ports: EndPorts, batch: Batch, reason: "failed" | "disabled"): void {
-  const { sql } = ports;
-  const now = ports.now();
+export function giveUp(session: ThreadContext, batch: Batch, reason: "failed" | "disabled"): void {
+  const { sql } = session;
+  const now = session.now();
   log("extraction.dropped", { turns: batch.last - batch.first + 1, reason });
-  ports.commit(() => {
+  session.commit(() => {
     const begun = newestRange(sql, "extraction");
     const saved = begun?.last === batch.last ? savedByNewest(sql, "extraction") : [];
     endUnfinished(sql, "extraction", reason, now);
@@ -145,27 +140,29 @@ export function giveUp(ports: EndPorts, batch: Batch, reason: "failed" | "disabl
  * A run whose model failed goes on later; one that ended without success begins anew, a fixed number
  * of times. A model that serves nobody is waited for, as long again as it was waited for already.
  */
-export function failedRun(ports: EndPorts, run: Run, { outcome, failure }: ForkEnd): Ended {
-  const { sql } = ports;
+export function failedRun(session: ThreadContext, run: Run, { outcome, failure }: ForkEnd): Ended {
+  const { sql } = session;
   const again = () => {
-    if (outcome.reason === "failed" || outcome.reason === "wait") resetAttempts(sql, run.n);
-    else endRun(sql, run.n, outcome.reason, ports.now());
+    // The next time starts with all its tries.
+    if (outcome.reason === "failed" || outcome.reason === "wait") {
+      changeProgress(run.thread, FORK_TURN, { attempt: 0, outcome: undefined });
+    } else endRun(sql, run.n, outcome.reason, session.now());
   };
   const unserved = failure !== undefined && UNSERVED.has(failure);
   if (outcome.reason === "wait" || (outcome.reason === "failed" && unserved)) {
-    ports.commit(() => {
+    session.commit(() => {
       again();
-      countOutage(ports, run);
+      countOutage(session, run);
     });
-    const waited = Math.max(ports.now() - run.startedAt, 2 * RETRY_FIRST_MS);
+    const waited = Math.max(session.now() - run.startedAt, 2 * RETRY_FIRST_MS);
     const afterMs = outcome.reason === "wait" ? outcome.ms : Math.min(waited, RESEND_MOST_MS);
     return { status: "retry", afterMs };
   }
-  return countFailure(ports, { first: run.firstTurn, last: run.lastTurn }, again);
+  return countFailure(session, { first: run.firstTurn, last: run.lastTurn }, again);
 }
 
 /** Nothing is lost while a model serves nobody, but people should know why nothing is saved. */
-function countOutage({ sql, now }: EndPorts, run: Run): void {
+function countOutage({ sql, now }: ThreadContext, run: Run): void {
   const outages = readExtraction(sql).outages + 1;
   changeExtraction(sql, { outages });
   if (outages !== OUTAGES_TOLD) return;
@@ -174,16 +171,20 @@ function countOutage({ sql, now }: EndPorts, run: Run): void {
 }
 
 /** One try of a batch failed; after the last one it is given up. */
-export function countFailure(ports: EndPorts, batch: Batch, write: () => void = () => {}): Ended {
-  const { sql } = ports;
+export function countFailure(
+  session: ThreadContext,
+  batch: Batch,
+  write: () => void = () => {},
+): Ended {
+  const { sql } = session;
   const failures = readExtraction(sql).failures + 1;
-  ports.commit(() => {
+  session.commit(() => {
     changeExtraction(sql, { failures });
     write();
   });
   if (failures < EXTRACTION_ATTEMPTS) {
     return { status: "retry", afterMs: Math.min(RETRY_FIRST_MS * 2 ** failures, RESEND_FIRST_MS) };
   }
-  giveUp(ports, batch, "failed");
+  giveUp(session, batch, "failed");
   return { status: "done" };
 }

@@ -92,7 +92,7 @@ test("rows that cannot be read cost their own batch, after some tries, and nothi
     endedTurn(life.sql, "I live in Turku, drink tea and own a dog.");
     await seedIndex(life);
     await life.run({ dieAt: 14 });
-    life.sql.exec("UPDATE runs SET pending = '{not json'");
+    life.sql.exec("UPDATE calls SET body = '{not json' WHERE thread LIKE 'fork-%'");
     for (let n = 1; n < EXTRACTION_ATTEMPTS; n += 1) {
       expect((await life.run()).reply.status).toBe("retry");
       await life.expectFree();

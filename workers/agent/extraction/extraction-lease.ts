@@ -3,15 +3,10 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import type { MemdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import type { AgentSettings } from "../../../src/platform/variables.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { changeExtraction, leaseGiven } from "../rows/extraction-state.ts";
 import type { Meta } from "../rows/meta.ts";
-import type { EndPorts } from "./extraction-ends.ts";
-
-interface LeasePorts extends EndPorts {
-  settings: Pick<AgentSettings, "LEASE_MS">;
-}
+import type { SessionContext } from "../setup/session-context.ts";
 
 /** The right to extract into one memory. */
 export interface Lease {
@@ -21,28 +16,31 @@ export interface Lease {
 
 /** The lease's token; undefined where it is somebody else's, who knows now that this session waits. */
 export async function takeLease(
-  ports: LeasePorts,
+  session: SessionContext,
   stub: MemdirStub,
   meta: Meta,
 ): Promise<number | undefined> {
-  const { LEASE_MS } = ports.settings;
+  const { LEASE_MS } = session.settings;
   // By its own name: one that a crash left behind is the session's again at once, also where it never
   // learned its token, and what the older token still writes is refused.
   const reply = unwrap(await stub.acquire("extraction", meta.id, LEASE_MS, meta.id));
   const token = reply.status === "granted" ? reply.token : null;
-  ports.commit(() => changeExtraction(ports.sql, { lease: token }));
+  session.commit(() => changeExtraction(session.sql, { lease: token }));
   return token ?? undefined;
 }
 
 /** Gives it back and learns who waits. Where that fails it is tried again when the session is told. */
-export async function giveLease(ports: LeasePorts, { stub, token }: Lease): Promise<string | null> {
+export async function giveLease(
+  session: SessionContext,
+  { stub, token }: Lease,
+): Promise<string | null> {
   try {
     const next = unwrap(await stub.release("extraction", token));
-    ports.commit(() => leaseGiven(ports.sql));
+    session.commit(() => leaseGiven(session.sql));
     return next;
   } catch (error) {
     if (error instanceof MemdirError && error.code === "not_found") {
-      ports.commit(() => leaseGiven(ports.sql));
+      session.commit(() => leaseGiven(session.sql));
     }
     log("extraction.lease_kept", { error: errorName(error) });
     return null;

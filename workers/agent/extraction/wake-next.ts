@@ -3,17 +3,18 @@ import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sessionPeer } from "../../../src/platform/objects/session-rpc.ts";
 import type { AgentEnv } from "../../env.ts";
 import { readMeta } from "../rows/meta.ts";
+import type { SessionContext } from "../setup/session-context.ts";
 
 /** A lease that is given back at once, in milliseconds. */
 const LOOK_MS = 5_000;
 
 /**
  * Tells the session whose turn at the memory has come. One that has nothing to do any more, or is
- * gone, takes no lease and names nobody: then the memory is asked who is behind it. Never throws:
+ * gone, takes no lease and names nobody: then the memory is asked who comes after it. Never throws:
  * whoever is not told asks again by itself.
  */
-export async function callNext(
-  { sql, env }: { sql: SqlStorage; env: Pick<AgentEnv, "SESSION" | "MEMDIR"> },
+export async function wakeNext(
+  { sql, env }: Pick<SessionContext, "sql" | "env">,
   session: string,
 ): Promise<void> {
   try {
@@ -23,14 +24,14 @@ export async function callNext(
     const { storeId: store } = memory;
     for (let next: string | null = session; next !== null; ) {
       const { status } = await sessionPeer(env, owner, next).extract({ store });
-      next = status === "none" ? await behind(env, owner, store) : null;
+      next = status === "none" ? await nextAfter(env, owner, store) : null;
     }
   } catch (error) {
     log("extraction.next_not_told", { session, error: errorName(error) });
   }
 }
 
-async function behind(
+async function nextAfter(
   env: Pick<AgentEnv, "MEMDIR">,
   owner: { tenant: string; user: string },
   store: string,

@@ -3,10 +3,10 @@
 import { MemdirError } from "../../../src/shared/errors.ts";
 import type { Precondition } from "../../../src/shared/files/store.ts";
 import { NOTES_BYTES } from "../../../src/shared/limits/notes.ts";
-import { textTokens } from "../../../src/shared/loop/tokens.ts";
 import { checkNotes } from "../../../src/shared/session-memory/check-notes.ts";
 import { sectionSizes } from "../../../src/shared/session-memory/sections.ts";
 import { byteLength } from "../../../src/shared/text/bytes.ts";
+import { textTokens } from "../../../src/shared/thread/tokens.ts";
 import { notesState, writeText } from "../rows/notes.ts";
 
 export interface NotesPage {

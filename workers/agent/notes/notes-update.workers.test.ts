@@ -5,6 +5,7 @@ import type { ScriptStep } from "../../../dev/fake-model/script.ts";
 import { lostHeadings } from "../../../src/shared/session-memory/sections.ts";
 import { NOTES_TEMPLATE } from "../../../src/shared/session-memory/template.ts";
 import { notesState, readNotes, rebaseNotes } from "../rows/notes.ts";
+import { iterationsOf } from "../rows/runs.ts";
 import { edit, inside, model, session, settle, withNotes } from "../testing/notes-life-fixture.ts";
 import { putNotes } from "./notes-page.ts";
 
@@ -126,7 +127,8 @@ test("a fork that reaches its number of steps has done what it did", async () =>
   await inside(id, async (life) => {
     for (let n = 1; n <= 6; n += 1) fork({ tools: [edit("# Task\n", `# Task\nstep ${n}\n`)] });
     await life.update(10_000);
-    expect(life.runs()).toMatchObject([{ outcome: "iterations", iteration: 5 }]);
+    expect(life.runs()).toMatchObject([{ outcome: "iterations" }]);
+    expect(life.runs().map(iterationsOf)).toEqual([5]);
     expect(readNotes(life.sql).text).toContain("# Task\nstep 5\nstep 4\n");
     expect(notesState(life.sql).baseline).toBe(10_000);
   });
@@ -138,7 +140,7 @@ test("a person's text stays where it came during an update, and the next update 
     const mine = NOTES_TEMPLATE.replace("# Lessons\n", "# Lessons\nMine.\n");
     fork({ tools: [TASK], delayMs: 100 });
     const notes = life.notes();
-    notes.answered(life.grow(10_000), false);
+    notes.look(life.grow(10_000));
     await settle(() => model.requests.length > 0);
     putNotes(life.sql, mine, { ifAbsent: true }, 1);
     await notes.inFlight();
@@ -157,7 +159,7 @@ test("COMP-01: what a stopped update still brings is dropped, and the next one m
     fork({ tools: [TASK] });
     fork({ text: "Done.", delayMs: 150 });
     const notes = life.notes();
-    notes.answered(life.grow(10_000), false);
+    notes.look(life.grow(10_000));
     const late = notes.inFlight();
     await settle(() => model.requests.length > 1);
     notes.stop();
@@ -169,7 +171,7 @@ test("COMP-01: what a stopped update still brings is dropped, and the next one m
     expect(life.events()).toEqual([]);
     model.reset();
     fork({ tools: [TASK] });
-    notes.answered(life.grow(10_000), false);
+    notes.look(life.grow(10_000));
     await notes.inFlight();
     expect(readNotes(life.sql).version).toBe(1);
   });
@@ -181,7 +183,7 @@ test("an update does not reach over a compaction, also where nobody stopped it",
     await life.update(12_000);
     fork({ tools: [edit("# Lessons\n", "# Lessons\nx\n")], delayMs: 100 });
     const notes = life.notes();
-    notes.answered(life.grow(60_000), false);
+    notes.look(life.grow(60_000));
     await settle(() => model.requests.length > 1);
     const before = readNotes(life.sql);
     rebaseNotes(life.sql, 18_000);

@@ -2,36 +2,29 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import { NOTES_FAILURES, NOTES_TOOL_CALLS } from "../../../src/shared/limits/notes.ts";
 import { notesDue } from "../../../src/shared/session-memory/due.ts";
 import { readMeta } from "../rows/meta.ts";
-import type { SessionNotes } from "../rows/notes.ts";
 import { notesState } from "../rows/notes.ts";
 import { endUnfinished, lastRunsEnded } from "../rows/runs.ts";
-import type { NotesPorts, NotesTurn } from "./notes-update.ts";
+import type { TurnRef } from "../setup/conversation.ts";
+import type { SessionContext, SessionNotes } from "../setup/session-context.ts";
 import { NOTES_PURPOSE, updateNotes } from "./notes-update.ts";
 
 /** The ends of an update that say nothing against the next one. */
 const NO_FAILURE = new Set(["end_turn", "iterations", "nothing_new", "superseded", "interrupted"]);
 
-export interface SessionNotesPorts extends NotesPorts {
-  /** Keeps the object alive for work that nobody waits for. */
-  waitUntil(work: Promise<unknown>): void;
-  /** An update has ended, well or not. */
-  ended(): void;
-}
-
 /**
- * Looks behind each answer whether the notes are due, and updates them, one update at a time; one that
- * is due while another runs is looked at again behind the next answer. A run that an instance before
+ * Looks after each answer whether the notes are due, and updates them, one update at a time; one that
+ * is due while another runs is looked at again after the next answer. A run that an instance before
  * this one left in the middle is ended.
  */
-export function createSessionNotes(ports: SessionNotesPorts): SessionNotes {
-  const { sql } = ports;
+export function createSessionNotes(session: SessionContext): SessionNotes {
+  const { sql } = session;
   let running: { stop: AbortController; done: Promise<void> } | undefined;
-  ports.commit(() => endUnfinished(sql, NOTES_PURPOSE, "interrupted", ports.now()));
+  session.commit(() => endUnfinished(sql, NOTES_PURPOSE, "interrupted", session.now()));
 
-  const look = (turn: NotesTurn) => {
+  const look = (turn: TurnRef) => {
     try {
       if (running || readMeta(sql).metadata.bare === "true") return;
-      const { settings } = ports;
+      const { settings } = session;
       const thresholds = {
         firstTokens: settings.NOTES_FIRST_TOKENS,
         growthTokens: settings.NOTES_GROWTH_TOKENS,
@@ -46,27 +39,24 @@ export function createSessionNotes(ports: SessionNotesPorts): SessionNotes {
     }
   };
 
-  const start = (turn: NotesTurn) => {
+  const start = (turn: TurnRef) => {
     const stop = new AbortController();
     const update = async () => {
       try {
-        await updateNotes(ports, turn, stop.signal);
+        await updateNotes(session, turn, stop.signal);
       } catch (error) {
         log("notes.failed", { error: errorName(error) });
       }
       if (running === own) running = undefined;
-      ports.ended();
+      session.ended();
     };
     const own = { stop, done: Promise.resolve().then(update) };
     running = own;
-    ports.waitUntil(own.done);
+    session.waitUntil(own.done);
   };
 
   return {
-    answered(turn, asked) {
-      if (!asked) look(turn);
-    },
-    results: look,
+    look,
     inFlight: () => running?.done,
     stop() {
       running?.stop.abort();

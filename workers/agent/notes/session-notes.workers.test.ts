@@ -1,6 +1,6 @@
 // What keeps the notes: when it looks, one update at a time, and that each session has its own.
 
-import { env, evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:test";
 import { expect, test } from "vitest";
 import type { ScriptStep } from "../../../dev/fake-model/script.ts";
 import { NOTES_TEMPLATE } from "../../../src/shared/session-memory/template.ts";
@@ -16,7 +16,7 @@ import {
   withModel,
   withNotes,
 } from "../testing/notes-life-fixture.ts";
-import { object, stub } from "../testing/session-object-fixture.ts";
+import { stub } from "../testing/session-object-fixture.ts";
 import { notesPage, putNotes } from "./notes-page.ts";
 
 withNotes();
@@ -28,15 +28,15 @@ test("one update at a time: what is due meanwhile is looked at again behind the 
   await inside(id, async (life) => {
     model.enqueue({ text: "Nothing.", delayMs: 100, match: { purpose: "session-notes" } });
     const notes = life.notes();
-    notes.answered(life.grow(10_000), false);
+    notes.look(life.grow(10_000));
     const first = notes.inFlight();
     await settle(() => model.requests.length > 0);
-    notes.answered(life.grow(90_000), false);
+    notes.look(life.grow(90_000));
     expect(notes.inFlight()).toBe(first);
     await first;
     expect(notes.inFlight()).toBeUndefined();
     expect(life.runs()).toHaveLength(1);
-    notes.answered(life.grow(90_001), false);
+    notes.look(life.grow(90_001));
     await notes.inFlight();
     expect(life.runs()).toHaveLength(2);
   });
@@ -48,13 +48,11 @@ test("an answer that asked for tools is looked at with their results, and calls 
     await life.update(10_000);
     const notes = life.notes();
     const turn = life.grow(15_000, 2);
-    notes.answered(turn, true);
-    notes.results(turn);
+    notes.look(turn);
     expect(notes.inFlight()).toBeUndefined();
     life.grow(15_100, 1);
-    notes.answered(turn, true);
     expect(notes.inFlight()).toBeUndefined();
-    notes.results(turn);
+    notes.look(turn);
     await notes.inFlight();
     expect(life.runs()).toHaveLength(2);
     expect(notesState(life.sql)).toMatchObject({ baseline: 15_100, toolCalls: 0 });
@@ -66,7 +64,7 @@ test("calls that were made while an update ran count for the next one", async ()
   await inside(id, async (life) => {
     const notes = life.notes();
     model.enqueue({ text: "Nothing.", delayMs: 100, match: { purpose: "session-notes" } });
-    notes.answered(life.grow(10_000, 5), false);
+    notes.look(life.grow(10_000, 5));
     await settle(() => model.requests.length > 0);
     countAnswer(life.sql, { input: 11_000, cacheRead: 0, cacheCreation: 0, output: 0 }, 2);
     await notes.inFlight();
@@ -102,7 +100,7 @@ test("three updates that fail one behind the other are the last of their turn", 
     const answer = async (of: typeof turn, step: ScriptStep) => {
       model.reset();
       model.enqueue({ ...step, match: { purpose: "session-notes" } });
-      notes.answered(of, false);
+      notes.look(of);
       await notes.inFlight();
       return model.requests.length;
     };
@@ -115,7 +113,7 @@ test("three updates that fail one behind the other are the last of their turn", 
     for (let n = 0; n < 3; n += 1) expect(await answer(next, refusal)).toBe(1);
     expect(await answer(next, refusal)).toBe(0);
     // Nor does an object that was started again forget it.
-    life.notes().answered(next, false);
+    life.notes().look(next);
     expect(life.runs()).toHaveLength(6);
     expect(await answer(life.grow(15_010), { text: "Nothing." })).toBe(1);
     expect(notesState(life.sql).baseline).toBe(15_010);
@@ -128,10 +126,10 @@ test("over the budget nothing is asked of a model, and the turn is told once", a
     const notes = life.notes({ overBudget: async () => true });
     const turn = life.grow(10_000);
     for (let n = 0; n < 3; n += 1) {
-      notes.answered(turn, false);
+      notes.look(turn);
       await notes.inFlight();
     }
-    notes.answered(life.grow(11_000), false);
+    notes.look(life.grow(11_000));
     await notes.inFlight();
     expect(life.events()).toMatchObject([
       { type: "memory.skipped", by: "session-notes", reason: "budget", turn_id: turn.eventId },
@@ -160,7 +158,7 @@ test("an object that died in the middle of an update: the run is ended, the note
     const dies = life.notes({
       commit(write) {
         if (!alive) throw new Error("It is dead");
-        write();
+        return write();
       },
     });
     model.enqueue({
@@ -168,14 +166,17 @@ test("an object that died in the middle of an update: the run is ended, the note
       match: { purpose: "session-notes" },
     });
     model.enqueue({ text: "Done.", delayMs: 50, match: { purpose: "session-notes" } });
-    dies.answered(life.grow(10_000), false);
+    dies.look(life.grow(10_000));
     await settle(() => model.requests.length > 1);
     alive = false;
     await dies.inFlight();
     expect(life.runs()).toMatchObject([{ endedAt: undefined }]);
     expect(life.kept()).toEqual(before);
     life.notes();
-    expect(life.runs()).toMatchObject([{ outcome: "interrupted", messages: [] }]);
+    expect(life.runs()).toMatchObject([{ outcome: "interrupted" }]);
+    expect(life.sql.exec("SELECT 1 FROM messages WHERE thread LIKE 'fork-%'").toArray()).toEqual(
+      [],
+    );
     expect(life.kept()).toEqual(before);
     await life.update(10_010);
     expect(notesState(life.sql).baseline).toBe(10_010);
@@ -188,8 +189,7 @@ test("a storage that fails while notes are looked at costs the turn nothing", as
     const turn = life.grow(10_000);
     const notes = life.notes();
     life.sql.exec("ALTER TABLE notes RENAME TO elsewhere");
-    expect(() => notes.answered(turn, false)).not.toThrow();
-    expect(() => notes.results(turn)).not.toThrow();
+    expect(() => notes.look(turn)).not.toThrow();
     life.sql.exec("ALTER TABLE elsewhere RENAME TO notes");
   });
 });
@@ -225,15 +225,6 @@ test("SESS-06: two sessions have their own, the next and a reused id start empty
   expect(
     (await env.FILES.list({ prefix: "t/acme/u/ann/" })).objects.filter(isOf(first, second)),
   ).toEqual([]);
-});
-
-test("a session of an older version gets the table when it is opened", async () => {
-  const id = await session();
-  await inside(id, ({ sql }) => {
-    sql.exec("DROP TABLE notes");
-  });
-  await evictDurableObject(object(id));
-  expect(await stub(id).notes()).toMatchObject({ ok: true, value: { etag: "0" } });
 });
 
 test("a person's change holds to what they knew, keeps the headings and has a size", async () => {

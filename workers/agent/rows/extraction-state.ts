@@ -7,7 +7,7 @@ import type { MarkedTurn, NextBatch } from "../../../src/shared/extraction/batch
 import { markOf, nextBatch } from "../../../src/shared/extraction/batch.ts";
 import { RESEND_FIRST_MS, RESEND_MOST_MS } from "../../../src/shared/limits/extraction.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
-import { BYTES_PER_TOKEN } from "../../../src/shared/loop/tokens.ts";
+import { BYTES_PER_TOKEN } from "../../../src/shared/thread/tokens.ts";
 
 const schema = z.object({
   /** Turns up to this number are settled. It only grows. */
@@ -20,7 +20,7 @@ const schema = z.object({
   /** Failed runs of the batch that is due. */
   failures: z.number(),
   /** Runs of it that found a model which served nobody; clients are told of it once. */
-  outages: z.number().default(0),
+  outages: z.number(),
   /** A lease that a run holds, or that a crash left behind. */
   lease: z.number().nullable(),
 });
@@ -114,7 +114,7 @@ export function noteSent(sql: SqlStorage, now: number): void {
  * follow.
  */
 export function dueBatch(sql: SqlStorage, final: boolean, tokens?: number): NextBatch["batch"] {
-  return nextBatch(marksBehind(sql), { final, ...(tokens === undefined ? {} : { tokens }) }).batch;
+  return nextBatch(marksBehind(sql), { final, tokens }).batch;
 }
 
 /** Asks for all that has ended: no turn will follow. */
@@ -159,7 +159,8 @@ function marksBehind(sql: SqlStorage): MarkedTurn[] {
   const rows = sql.exec<{ turn: number; mark: string; messages: number; bytes: number }>(
     `SELECT turn_marks.turn AS turn, mark, count(messages.n) AS messages,
        ifnull(sum(length(CAST(messages.body AS BLOB))), 0) AS bytes
-     FROM turn_marks LEFT JOIN messages ON messages.turn = turn_marks.turn
+     FROM turn_marks LEFT JOIN messages
+       ON messages.thread = 'main' AND messages.turn = turn_marks.turn
      WHERE turn_marks.turn > ? AND mark IS NOT NULL
      GROUP BY turn_marks.turn ORDER BY turn_marks.turn`,
     cursor,

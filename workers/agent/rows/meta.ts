@@ -40,12 +40,11 @@ const schema = z.object({
   title: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   memory: memorySchema,
-  // Older sessions have none of these three.
-  permissionMode: permissionMode.default("accept_edits"),
+  permissionMode,
   /** Whether messages that come while a turn runs wait for their own, or join it. */
-  midTurnMessages: midTurnMessages.default("queue"),
+  midTurnMessages,
   /** Tools that the client runs, in the order in which the model is told of them. */
-  clientTools: z.array(keptTool).default([]),
+  clientTools: z.array(keptTool),
   createdAt: z.number(),
   updatedAt: z.number(),
   archivedAt: z.number().nullable(),

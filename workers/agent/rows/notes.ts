@@ -4,7 +4,6 @@
 import type { Usage } from "../../../src/shared/loop/model.ts";
 import { conversationTokens, type NotesMark } from "../../../src/shared/session-memory/due.ts";
 import { NOTES_TEMPLATE } from "../../../src/shared/session-memory/template.ts";
-import type { Turn } from "./turns.ts";
 
 /** One of the tables of a session; one row. A text of NULL is the template. */
 export const NOTES_TABLE = `CREATE TABLE IF NOT EXISTS notes (
@@ -12,18 +11,6 @@ export const NOTES_TABLE = `CREATE TABLE IF NOT EXISTS notes (
     updated_at INTEGER, baseline INTEGER, tool_calls INTEGER NOT NULL DEFAULT 0,
     tokens INTEGER NOT NULL DEFAULT 0, asked INTEGER NOT NULL DEFAULT 0, up_to INTEGER,
     epoch INTEGER NOT NULL DEFAULT 0, skipped_turn INTEGER)`;
-
-/** What keeps the notes of a session up to date behind its answers; made once an object. */
-export interface SessionNotes {
-  /** An answer is on disk. One that asked for tools is looked at with their results. Never throws. */
-  answered(turn: Pick<Turn, "n" | "eventId">, asked: boolean): void;
-  /** The results of an answer are on disk. Never throws. */
-  results(turn: Pick<Turn, "n" | "eventId">): void;
-  /** Settles when the update that runs has ended, well or not; never rejects. */
-  inFlight(): Promise<void> | undefined;
-  /** Ends the update that runs: what it has not committed by now is dropped. */
-  stop(): void;
-}
 
 export interface NotesState extends NotesMark {
   text: string;
@@ -104,7 +91,7 @@ export function countAnswer(sql: SqlStorage, usage: Usage, calls: number): void 
   );
 }
 
-/** Replaces the text. Within a transaction, behind whatever it is conditional on. */
+/** Replaces the text. Within the transaction that looked at what it is conditional on. */
 export function writeText(sql: SqlStorage, text: string, now: number): void {
   ensureRow(sql);
   sql.exec("UPDATE notes SET text = ?, version = version + 1, updated_at = ?", text, now);

@@ -17,14 +17,9 @@ const turn = (n: number): Turn => ({
   n,
   eventId: `sevt_${n}`,
   status: "running",
-  content: "[]",
-  iteration: 0,
-  attempt: 0,
-  continuations: 0,
   interrupted: false,
   resumeAt: undefined,
   span: undefined,
-  outcome: undefined,
   startedAt: 1,
 });
 

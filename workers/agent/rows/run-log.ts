@@ -2,11 +2,15 @@
 // stays when the run has ended.
 
 import * as z from "zod";
-import type { Receipt } from "../../../src/platform/objects/memdir-rpc.ts";
+import { callById } from "../../../src/platform/threads/calls.ts";
+import type { Thread } from "../../../src/platform/threads/thread.ts";
+import type { Receipt } from "../../../src/shared/files/store.ts";
 import { FORK_LOG_CALLS } from "../../../src/shared/limits/extraction.ts";
-import type { ToolUseBlock } from "../../../src/shared/loop/messages.ts";
+import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { ToolResult } from "../../../src/shared/loop/tool.ts";
+import { receiptsIn } from "../../../src/shared/loop/tool.ts";
 import { cutCharacters } from "../../../src/shared/text/bytes.ts";
+import type { ToolUseBlock } from "../../../src/shared/thread/messages.ts";
 
 const receipt = z.object({
   path: z.string(),
@@ -42,8 +46,19 @@ export function addSaved(sql: SqlStorage, n: number, receipts: readonly Receipt[
   writeLog(sql, n, { ...log, saved: [...log.saved, ...receipts] });
 }
 
-/** One call that has its result. Within a transaction. */
-export function addToLog(
+/** Keeps what the calls of a fork came to, and what it saved. */
+export function runLogHook(sql: SqlStorage, run: { n: number; thread: Thread }): StepHook {
+  return {
+    record(step) {
+      if (step.type !== "call_finished") return;
+      const call = callById(run.thread, step.callId);
+      if (call) addToLog(sql, run.n, call, step.result, receiptsIn(step.result.notes));
+    },
+  };
+}
+
+/** One call that has its result. */
+function addToLog(
   sql: SqlStorage,
   n: number,
   call: ToolUseBlock,
@@ -65,7 +80,7 @@ export function addToLog(
   });
 }
 
-/** What a run has done so far. Read without its messages, which may be broken. */
+/** What a run has done so far. */
 export function readLog(sql: SqlStorage, n: number): RunLog {
   const { log } = sql.exec<{ log: string }>("SELECT log FROM runs WHERE n = ?", n).one();
   return logOf(log);

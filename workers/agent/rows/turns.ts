@@ -1,27 +1,20 @@
 // The turns of a session: one a user message, run one at a time in the order in which they were
-// acknowledged. A turn's row is all that is needed to go on with it after a crash.
+// acknowledged. How far one has come is in the rows of its thread.
 
 import * as z from "zod";
-import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
+import type { TextBlock } from "../../../src/shared/thread/messages.ts";
 
 export interface Turn {
   n: number;
   /** Id of its `user.message` event. */
   eventId: string;
   status: "waiting" | "running" | "done";
-  /** JSON of the message's content blocks. */
-  content: string;
-  iteration: number;
-  attempt: number;
-  continuations: number;
   /** The user's interrupt is acknowledged and must hold, also after a crash. */
   interrupted: boolean;
   /** Not to be run before, in milliseconds. */
   resumeAt: number | undefined;
   /** Id of the `span.model_request_start` event that has no end yet. */
   span: string | undefined;
-  /** Set together with the last step: only the end is left to do. */
-  outcome: LoopOutcome | undefined;
   startedAt: number | undefined;
 }
 
@@ -29,24 +22,27 @@ type Row = {
   n: number;
   event_id: string;
   status: string;
-  content: string;
-  iteration: number;
-  attempt: number;
-  continuations: number;
   interrupted: number;
   resume_at: number | null;
   span: string | null;
-  outcome: string | null;
   started_at: number | null;
 };
 
-/** Adds a turn that waits for those before it. */
-export function addTurn(sql: SqlStorage, eventId: string, content: string): void {
-  sql.exec(
-    "INSERT INTO turns (event_id, status, content) VALUES (?, 'waiting', ?)",
-    eventId,
-    content,
-  );
+/** Queues a turn. */
+export function addTurn(sql: SqlStorage, eventId: string): void {
+  sql.exec("INSERT INTO turns (event_id, status) VALUES (?, 'waiting')", eventId);
+}
+
+const userMessage = z.object({
+  content: z.array(z.object({ type: z.literal("text"), text: z.string() })),
+});
+
+/** What the user said, as the event that began the turn has it. */
+export function userWords(sql: SqlStorage, { eventId }: Pick<Turn, "eventId">): TextBlock[] {
+  const { body } = sql
+    .exec<{ body: string }>("SELECT body FROM events WHERE id = ?", eventId)
+    .one();
+  return userMessage.parse(JSON.parse(body)).content;
 }
 
 /** The turn that is due: the one that runs, else the one that has waited longest. */
@@ -73,16 +69,12 @@ export function turnByNumber(sql: SqlStorage, n: number): Turn {
   return turnOf(sql.exec<Row>("SELECT * FROM turns WHERE n = ?", n).one());
 }
 
-type Change = Partial<Omit<Turn, "n" | "eventId" | "content">>;
+type Change = Partial<Omit<Turn, "n" | "eventId">>;
 const COLUMNS: Record<keyof Change, string> = {
   status: "status",
-  iteration: "iteration",
-  attempt: "attempt",
-  continuations: "continuations",
   interrupted: "interrupted",
   resumeAt: "resume_at",
   span: "span",
-  outcome: "outcome",
   startedAt: "started_at",
 };
 
@@ -94,14 +86,14 @@ export function changeTurn(sql: SqlStorage, n: number, change: Change): void {
   }
 }
 
-/** How many turns are neither done nor running. */
-export function waitingTurns(sql: SqlStorage): number {
+/** How many turns are queued. */
+export function countQueuedTurns(sql: SqlStorage): number {
   return sql.exec<{ n: number }>("SELECT count(*) AS n FROM turns WHERE status = 'waiting'").one()
     .n;
 }
 
-/** The turns that wait, in their order. */
-export function turnsThatWait(sql: SqlStorage): Turn[] {
+/** The turns that are queued, in their order. */
+export function queuedTurns(sql: SqlStorage): Turn[] {
   const rows = sql.exec<Row>("SELECT * FROM turns WHERE status = 'waiting' ORDER BY n");
   return [...rows].map(turnOf);
 }
@@ -112,31 +104,19 @@ function isField(text: string): text is keyof Change {
 
 function column(value: Change[keyof Change]): string | number | null {
   if (value === undefined) return null;
-  if (typeof value === "boolean") return value ? 1 : 0;
-  return typeof value === "object" ? JSON.stringify(value) : value;
+  return typeof value === "boolean" ? Number(value) : value;
 }
 
 const status = z.enum(["waiting", "running", "done"]).catch("done");
-const outcome = z.discriminatedUnion("reason", [
-  z.object({ reason: z.enum(["end_turn", "interrupted", "refusal", "stopped", "failed"]) }),
-  z.object({ reason: z.literal("iterations"), limit: z.number() }),
-  z.object({ reason: z.literal("wait"), ms: z.number() }),
-  z.object({ reason: z.literal("requires_action") }),
-]);
 
 function turnOf(row: Row): Turn {
   return {
     n: row.n,
     eventId: row.event_id,
     status: status.parse(row.status),
-    content: row.content,
-    iteration: row.iteration,
-    attempt: row.attempt,
-    continuations: row.continuations,
     interrupted: row.interrupted === 1,
     resumeAt: row.resume_at ?? undefined,
     span: row.span ?? undefined,
-    outcome: row.outcome === null ? undefined : outcome.parse(JSON.parse(row.outcome)),
     startedAt: row.started_at ?? undefined,
   };
 }

@@ -3,10 +3,13 @@
 // stays to be told until somebody says that the account has it.
 
 import { utcDay } from "../../../src/platform/budget.ts";
+import { errorName, log } from "../../../src/platform/log.ts";
 import type { UsageRow } from "../../../src/platform/objects/account-rpc.ts";
+import type { ThreadContext } from "../../../src/platform/threads/thread.ts";
 import type { Purpose, Usage } from "../../../src/shared/loop/model.ts";
 import { modelFacts } from "../../../src/shared/loop/models.ts";
-import { type LoopStep, usageOf } from "../../../src/shared/loop/steps.ts";
+import type { StepHook } from "../../../src/shared/loop/steps.ts";
+import { usageOf } from "../../../src/shared/loop/steps.ts";
 
 /** One of the tables of a session. */
 export const USAGE_TABLE = `CREATE TABLE IF NOT EXISTS usage_days (
@@ -41,16 +44,32 @@ export function addUsage(
   );
 }
 
-/** The same for the request that a step ends, answered or not. */
-export function addStepUsage(
-  sql: SqlStorage,
-  purpose: Purpose,
-  model: string,
-  step: LoopStep,
-  now: number,
+/** Counts a request that no step of a thread tells of, in a transaction of its own. Never throws. */
+export function countUsage(
+  { sql, commit, now }: ThreadContext,
+  { purpose, model }: { purpose: Purpose; model: string },
+  usage: Usage | undefined,
 ): void {
-  const usage = usageOf(step);
-  if (usage) addUsage(sql, purpose, model, usage, now);
+  if (!usage) return;
+  try {
+    commit(() => addUsage(sql, purpose, model, usage, now()));
+  } catch (error) {
+    log("session.usage_lost", { purpose, error: errorName(error) });
+  }
+}
+
+/** Counts each request of a thread with the step that ends it, whatever becomes of its answer. */
+export function usageHook(context: ThreadContext, purpose: Purpose, own: string): StepHook {
+  let model = own;
+  return {
+    record(step) {
+      // A fallback may have taken over.
+      if (step.type === "request_started") model = step.model;
+      const usage = usageOf(step);
+      if (usage) addUsage(context.sql, purpose, model, usage, context.now());
+    },
+    dropped: (step) => countUsage(context, { purpose, model }, usageOf(step)),
+  };
 }
 
 /** What the account has not been told: whole figures, which it may take any number of times. */

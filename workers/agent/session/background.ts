@@ -10,10 +10,8 @@ import { sendWork } from "../../../src/platform/queue.ts";
 import { pause, within } from "../../../src/platform/sleep.ts";
 import { RESEND_FIRST_MS } from "../../../src/shared/limits/extraction.ts";
 import { WATCHDOG_MS } from "../../../src/shared/limits/turn.ts";
-import type { AgentEnv } from "../../env.ts";
-import type { ExtractPorts } from "../extraction/extract.ts";
 import { extract } from "../extraction/extract.ts";
-import { callNext } from "../extraction/wake-next.ts";
+import { wakeNext } from "../extraction/wake-next.ts";
 import {
   changeExtraction,
   noteSent,
@@ -22,14 +20,7 @@ import {
 } from "../rows/extraction-state.ts";
 import { readMeta } from "../rows/meta.ts";
 import { markReported, unreportedUsage } from "../rows/usage.ts";
-
-export interface BackgroundPorts extends ExtractPorts {
-  env: AgentEnv;
-  /** Keeps the object alive for work that nobody waits for. */
-  waitUntil(work: Promise<unknown>): void;
-  /** A run has ended, well or not. */
-  ended(): void;
-}
+import type { SessionContext } from "../setup/session-context.ts";
 
 export interface Background {
   /** Sends to the queue what is due to be sent; never waits. */
@@ -50,26 +41,26 @@ const STOP_MS = 2_000;
 /** Pause between two looks at a memory that is somebody else's, in milliseconds. */
 const LOOK_MS = 250;
 
-export function createBackground(ports: BackgroundPorts): Background {
-  const { sql, env } = ports;
+export function createBackground(session: SessionContext): Background {
+  const { sql, env } = session;
   let running: { stop: AbortController; done: Promise<ExtractReply> } | undefined;
   /** Whether this instance has told of what one before it left in the middle. */
   let tookOver = false;
 
   const start = (final: boolean) => {
     const stop = new AbortController();
-    const done = extract(ports, final, stop.signal).finally(() => {
+    const done = extract(session, final, stop.signal).finally(() => {
       running = undefined;
     });
     running = { stop, done };
     tookOver = true;
-    ports.waitUntil(
+    session.waitUntil(
       done.then(
         (reply) => {
-          ports.ended();
-          return "next" in reply && reply.next !== null ? callNext(ports, reply.next) : undefined;
+          session.ended();
+          return "next" in reply && reply.next !== null ? wakeNext(session, reply.next) : undefined;
         },
-        () => ports.ended(),
+        () => session.ended(),
       ),
     );
     return done;
@@ -78,25 +69,25 @@ export function createBackground(ports: BackgroundPorts): Background {
   const background: Background = {
     tell() {
       const at = background.tellAt();
-      if (at === undefined || at > ports.now() || running) return;
+      if (at === undefined || at > session.now() || running) return;
       const { memory, tenant, user, id } = readMeta(sql);
       if (!memory.enabled) return;
       tookOver = true;
       const { requested, cursor } = readExtraction(sql);
-      ports.commit(() => noteSent(sql, ports.now()));
+      session.commit(() => noteSent(sql, session.now()));
       const work = { kind: "extract" as const, tenant, user, session: id, store: memory.storeId };
       // Without a number where only a lease is to be given back.
       const sent = sendWork(env.WORK, requested > cursor ? { ...work, upTo: requested } : work);
-      ports.waitUntil(
+      session.waitUntil(
         sent.catch((error: unknown) => log("extraction.not_sent", { error: errorName(error) })),
       );
     },
     tellAt() {
       const { resendAt, lease } = readExtraction(sql);
       if (resendAt === null) return undefined;
-      if (running) return Math.max(resendAt, ports.now() + WATCHDOG_MS);
+      if (running) return Math.max(resendAt, session.now() + WATCHDOG_MS);
       // A lease without a run: an instance before this one died in the middle.
-      return lease !== null && !tookOver ? ports.now() : resendAt;
+      return lease !== null && !tookOver ? session.now() : resendAt;
     },
     async run(wanted) {
       if (running) return { status: "waiting" };
@@ -105,26 +96,28 @@ export function createBackground(ports: BackgroundPorts): Background {
       const final = wanted || readMeta(sql).archivedAt !== null;
       if (!final && requested <= cursor && lease === null) return { status: "none" };
       if (!final && (await background.overBudget())) {
-        ports.commit(() => changeExtraction(sql, { resendAt: ports.now() + RESEND_FIRST_MS * 40 }));
+        session.commit(() =>
+          changeExtraction(sql, { resendAt: session.now() + RESEND_FIRST_MS * 40 }),
+        );
         return { status: "none" };
       }
       return running ? { status: "waiting" } : start(final);
     },
     async drain(until) {
       const { memory } = readMeta(sql);
-      if (!memory.enabled || ports.settings.EXTRACTION_EVERY_TURNS === 0) return;
+      if (!memory.enabled || session.settings.EXTRACTION_EVERY_TURNS === 0) return;
       if (await background.overBudget()) return;
       // What is not done in time is due from here on, also where a crash comes in between.
-      ports.commit(() => requestAll(sql, ports.now()));
-      while (ports.now() < until) {
+      session.commit(() => requestAll(sql, session.now()));
+      while (session.now() < until) {
         const work = running?.done ?? start(true);
         const reply = await within(
-          until - ports.now(),
+          until - session.now(),
           work.catch(() => undefined),
         );
         if (!reply || reply.status === "none") break;
         const ms = reply.status === "retry" ? reply.afterMs : LOOK_MS;
-        if (reply.status !== "done") await pause(Math.min(ms, until - ports.now()));
+        if (reply.status !== "done") await pause(Math.min(ms, until - session.now()));
       }
       if (!running) return;
       // It may have stopped, and be nobody's run any more, by the time that its lease is given back.
@@ -134,7 +127,7 @@ export function createBackground(ports: BackgroundPorts): Background {
       const { lease } = readExtraction(sql);
       const stub = memdirStub(env, readMeta(sql), memory.storeId);
       const given = lease === null ? undefined : await stub.release("extraction", lease);
-      if (given?.ok && given.value !== null) await callNext(ports, given.value);
+      if (given?.ok && given.value !== null) await wakeNext(session, given.value);
       await within(
         STOP_MS,
         done.catch(() => {}),
@@ -146,17 +139,17 @@ export function createBackground(ports: BackgroundPorts): Background {
       try {
         const meta = readMeta(sql);
         await accountStub(env, meta).reportUsage(meta.id, rows);
-        ports.commit(() => markReported(sql, rows));
+        session.commit(() => markReported(sql, rows));
       } catch (error) {
         log("session.usage_not_reported", { error: errorName(error) });
       }
     },
     async overBudget() {
-      const budget = ports.settings.DAILY_TOKEN_BUDGET;
+      const budget = session.settings.DAILY_TOKEN_BUDGET;
       if (budget === undefined) return false;
       try {
         await background.report();
-        const used = await accountStub(env, readMeta(sql)).tokensOn(utcDay(ports.now()));
+        const used = await accountStub(env, readMeta(sql)).tokensOn(utcDay(session.now()));
         return overBudget(used, budget);
       } catch (error) {
         // Who cannot be asked does not stop the conversation, nor what belongs to it.

@@ -1,42 +1,31 @@
 // A compaction that somebody asked for: at once where nothing runs, else at the running turn's next
 // step. That it was asked for is on disk, so a crash does not forget it.
 
-import { changeContext, readContext } from "../../../src/platform/threads/size.ts";
-import type { CompactionPorts } from "../compaction/compaction.ts";
+import { changeSize, readSize } from "../../../src/platform/threads/size.ts";
 import { compactNow, sizeOf } from "../compaction/compaction.ts";
 import { lastSeq, readEvents } from "../rows/events.ts";
-import { readMeta } from "../rows/meta.ts";
+import { mainThread } from "../rows/session-threads.ts";
 import { currentTurn, lastTurn } from "../rows/turns.ts";
-import { turnMemory } from "../setup/memory.ts";
-import { limitsOf } from "../setup/model-ports.ts";
-import { sessionMounts } from "../setup/session-mounts.ts";
-import { sessionTools } from "../setup/session-tools.ts";
-import { promptOf } from "../setup/system-prompt.ts";
-import type { TurnPorts } from "../turn/turn-runner.ts";
+import { openConversation } from "../setup/conversation.ts";
+import type { SessionContext } from "../setup/session-context.ts";
 
 /** Whether a compaction was asked for and no turn is there to do it. */
 export function compactionDue(sql: SqlStorage): boolean {
-  return readContext(sql).requested && currentTurn(sql) === undefined;
+  return readSize(mainThread(sql)).requested && currentTurn(sql) === undefined;
 }
 
 /** Compacts the conversation of a session whose turns have all ended. The request is settled by it. */
-export async function compactIdle(
-  ports: CompactionPorts & Pick<TurnPorts, "env">,
-  signal: AbortSignal,
-): Promise<void> {
-  const { sql } = ports;
+export async function compactIdle(session: SessionContext, signal: AbortSignal): Promise<void> {
+  const { sql } = session;
+  const thread = mainThread(sql);
   try {
     const turn = lastTurn(sql);
     if (!turn) return;
-    const meta = readMeta(sql);
-    const memory = turnMemory(ports.env, meta, meta.id, meta.memory);
-    const env = { mounts: sessionMounts(ports, meta, memory), seen: new Map() };
-    const tools = sessionTools(env, meta);
-    const of = { meta, memory, system: await promptOf(ports, meta, memory), tools, turn };
-    const tokens = await sizeOf(ports, of, limitsOf(ports.settings, meta.model).room, signal);
-    await compactNow(ports, of, "manual", tokens, signal);
+    const of = { ...(await openConversation(session)), turn };
+    const tokens = await sizeOf(session, of, of.limits.room, signal);
+    await compactNow(session, of, "manual", tokens, signal);
   } finally {
-    ports.commit(() => changeContext(sql, { requested: false }));
+    session.commit(() => changeSize(thread, { requested: false }));
   }
 }
 
@@ -46,9 +35,9 @@ const STATUS: Record<string, string> = {
   "user.interrupt": "interrupted",
 };
 
-/** What came of a request, by the events behind a number. */
+/** What came of a request, by the events after a number. */
 export function compactionReply(sql: SqlStorage, after: number): Record<string, unknown> {
-  if (readContext(sql).requested) return { type: "session_compaction", status: "queued" };
+  if (readSize(mainThread(sql)).requested) return { type: "session_compaction", status: "queued" };
   const [event] = readEvents(sql, {
     after,
     limit: 1,
@@ -59,8 +48,8 @@ export function compactionReply(sql: SqlStorage, after: number): Record<string, 
   return { type: "session_compaction", status, event: JSON.parse(event.json) };
 }
 
-/** Notes that somebody asked for a compaction; gives the number behind which its event will stand. */
+/** Notes that somebody asked for a compaction; gives the number after which its event will stand. */
 export function requestCompaction(sql: SqlStorage): number {
-  changeContext(sql, { requested: true });
+  changeSize(mainThread(sql), { requested: true });
   return lastSeq(sql);
 }

@@ -1,4 +1,5 @@
 import type { Run } from "../rows/runs.ts";
+import { iterationsOf } from "../rows/runs.ts";
 import { turnByNumber } from "../rows/turns.ts";
 
 /** A background run as the API shows it: which turns it looked at, what it did, what was refused. */
@@ -10,7 +11,7 @@ export function runShape(sql: SqlStorage, run: Run): Record<string, unknown> {
     started_at: iso(run.startedAt),
     ended_at: run.endedAt === undefined ? null : iso(run.endedAt),
     outcome: run.outcome ?? null,
-    iterations: run.iteration,
+    iterations: iterationsOf(run),
     calls: run.log.calls,
     ...(run.log.omitted === undefined ? {} : { omitted_calls: run.log.omitted }),
     saved: run.log.saved.map(({ path, operation, memoryId, versionId }) => ({

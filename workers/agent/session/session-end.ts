@@ -2,7 +2,7 @@
 
 import { errorName, log } from "../../../src/platform/log.ts";
 import { within } from "../../../src/platform/sleep.ts";
-import type { SessionNotes } from "../rows/notes.ts";
+import type { SessionNotes } from "../setup/session-context.ts";
 import type { Background } from "./background.ts";
 
 /** The turn that runs. */

@@ -11,15 +11,14 @@ import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import type { AgentEnv } from "../../env.ts";
 import { dropBatch } from "../extraction/extract.ts";
 import { createSessionNotes } from "../notes/session-notes.ts";
-import type { SessionNotes } from "../rows/notes.ts";
 import type { Turn } from "../rows/turns.ts";
 import { currentTurn } from "../rows/turns.ts";
 import { unreportedUsage } from "../rows/usage.ts";
+import type { SessionContext } from "../setup/session-context.ts";
+import { countedFiles } from "../setup/subrequests.ts";
 import type { PreviewFrame } from "../stream/preview.ts";
-import { countedFiles } from "../turn/subrequests.ts";
-import { finishTurn, startTurn } from "../turn/turn-ends.ts";
-import { runTurn } from "../turn/turn-runner.ts";
-import type { Background } from "./background.ts";
+import { finishTurn, startTurn } from "../turn/finish-turn.ts";
+import { runTurn } from "../turn/run-turn.ts";
 import { createBackground } from "./background.ts";
 import { compactIdle, compactionDue } from "./compact-request.ts";
 import { nextAlarm } from "./next-alarm.ts";
@@ -29,7 +28,7 @@ export interface WorkSurroundings {
   ctx: Pick<DurableObjectState, "storage" | "waitUntil">;
   env(): AgentEnv;
   /** Runs a function as one transaction and tells the subscribers afterwards. */
-  commit(write: () => void): void;
+  commit<T>(write: () => T): T;
   preview(frames: readonly PreviewFrame[]): void;
   /** `deleting`: nothing new begins. `gone`: there are no rows any more. */
   state(): "alive" | "deleting" | "gone";
@@ -68,30 +67,33 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
   let active: Active | undefined;
   let alarmAt: number | undefined;
 
-  const ports = {
+  const session: SessionContext = {
     sql,
     get env() {
       const env = around.env();
       return { ...env, FILES: countedFiles(env.FILES, subrequests) };
     },
-    subrequests,
     get settings() {
       return variablesOf(around.env());
+    },
+    get notes() {
+      return notes;
     },
     commit,
     preview: around.preview,
     now: () => Date.now(),
-    overBudget: (): Promise<boolean> => background.overBudget(),
-    waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work),
-    /** Work behind a turn has ended: its tokens are told, and what waits for it begins. */
+    overBudget: () => background.overBudget(),
+    waitUntil: (work) => ctx.waitUntil(work),
+    // Its tokens are told, and what waits for it begins.
     ended: () => {
       if (around.state() === "gone") return;
       ctx.waitUntil(background.report());
       kick();
     },
+    subrequests,
   };
-  const background: Background = createBackground(ports);
-  const notes: SessionNotes = createSessionNotes(ports);
+  const background = createBackground(session);
+  const notes = createSessionNotes(session);
   const behind = { background, notes };
 
   const begin = (run: (signal: AbortSignal) => Promise<boolean>, interrupted: boolean) => {
@@ -118,19 +120,19 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     try {
       let outcome: LoopOutcome | undefined;
       try {
-        commit(() => startTurn(sql, turn, ports.now()));
-        outcome = await runTurn({ ...ports, notes }, turn, signal);
+        commit(() => startTurn(sql, turn, session.now()));
+        outcome = await runTurn(session, turn, signal);
       } catch (error) {
         if (around.state() === "gone") return false;
         log("session.turn_failed", { error: errorName(error), turn: turn.n });
       }
       const rules = {
-        everyTurns: ports.settings.EXTRACTION_EVERY_TURNS,
+        everyTurns: session.settings.EXTRACTION_EVERY_TURNS,
         overBudget: (await within(USAGE_REPORT_MS, background.overBudget())) ?? false,
       };
       // So that whoever asks at the turn's end is told its tokens; they are not waited for long.
       await within(USAGE_REPORT_MS, background.report());
-      commit(() => finishTurn(sql, turn.n, outcome, rules, ports.now()));
+      commit(() => finishTurn(sql, turn.n, outcome, rules, session.now()));
       return true;
     } catch (error) {
       if (around.state() === "gone") return false;
@@ -142,7 +144,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
   /** True when the request is settled. Never throws. */
   const compactNow = async (signal: AbortSignal): Promise<boolean> => {
     try {
-      await compactIdle({ ...ports, notes }, signal);
+      await compactIdle(session, signal);
       return true;
     } catch (error) {
       if (around.state() === "gone") return false;
@@ -154,7 +156,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
   function kick(): void {
     if (around.state() !== "alive") return;
     const turn = active ? undefined : currentTurn(sql);
-    const due = turn && (turn.interrupted || (turn.resumeAt ?? 0) <= ports.now());
+    const due = turn && (turn.interrupted || (turn.resumeAt ?? 0) <= session.now());
     if (turn && due) begin((signal) => runToEnd(turn, signal), turn.interrupted);
     else if (!active && compactionDue(sql)) begin(compactNow, false);
     background.tell();
@@ -164,7 +166,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
   /** The platform has one alarm, so it is the minimum of what is due. */
   function arm(): void {
     if (around.state() === "gone") return;
-    const now = ports.now();
+    const now = session.now();
     const at = nextAlarm(
       {
         working: active !== undefined || around.state() === "deleting",
@@ -198,7 +200,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     interrupt: () => active?.stop.abort(),
     done: () => active?.done,
     extract: () => background.run(false),
-    dropExtraction: (upTo) => dropBatch(ports, upTo),
+    dropExtraction: (upTo) => dropBatch(session, upTo),
     settle: (drainMs, stop) =>
       stop ? stopWork(active, behind, drainMs) : workOff(active, behind, drainMs),
   };

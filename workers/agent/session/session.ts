@@ -17,7 +17,7 @@ import type { AgentEnv } from "../../env.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import type { NotesPage } from "../notes/notes-page.ts";
 import { notesPage, putNotes } from "../notes/notes-page.ts";
-import type { EventQuery, StoredEvent } from "../rows/events.ts";
+import type { EventQuery } from "../rows/events.ts";
 import { appendEvent, eventsById } from "../rows/events.ts";
 import { readExtraction } from "../rows/extraction-state.ts";
 import { earlierReply, keepReply } from "../rows/idempotency.ts";
@@ -82,10 +82,13 @@ export class Session extends DurableObject<AgentEnv> {
       if (readMeta(this.#sql).archivedAt !== null) throw archived();
       const earlier = earlierReply(this.#sql, request);
       if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
-      let stored: StoredEvent[] = [];
-      this.#commit(() => {
-        stored = events.map((event, n) => acceptEvent(this.#sql, event, Date.now(), `events.${n}`));
-        keepReply(this.#sql, request, stored.map((event) => event.id).join(","), Date.now());
+      const stored = this.#commit(() => {
+        const now = Date.now();
+        const accepted = events.map((event, n) =>
+          acceptEvent(this.#sql, event, now, `events.${n}`),
+        );
+        keepReply(this.#sql, request, accepted.map(({ id }) => id).join(","), now);
+        return accepted;
       });
       if (events.some((event) => event.type === "user.interrupt")) this.#work.interrupt();
       this.#work.invoked();
@@ -147,10 +150,7 @@ export class Session extends DurableObject<AgentEnv> {
     return replyWith(async () => {
       this.#open();
       if (readMeta(this.#sql).archivedAt !== null) throw archived();
-      let after = 0;
-      this.#commit(() => {
-        after = requestCompaction(this.#sql);
-      });
+      const after = this.#commit(() => requestCompaction(this.#sql));
       this.#work.kick();
       if (!currentTurn(this.#sql)) await this.#work.done();
       return compactionReply(this.#sql, after);
@@ -207,10 +207,11 @@ export class Session extends DurableObject<AgentEnv> {
   }
 
   /** One transaction; who listens is told when it is made. */
-  #commit(write: () => void): void {
+  #commit<T>(write: () => T): T {
     if (this.#gone) throw notFound();
-    this.ctx.storage.transactionSync(write);
+    const result = this.ctx.storage.transactionSync(write);
     for (const subscriber of this.#subscribers) subscriber.wake();
+    return result;
   }
 
   /** Made when it is first needed: a wrong variable is then the answer to a call, not a broken object. */

@@ -6,6 +6,7 @@ import { newId } from "../../../src/platform/ids.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
 import { object, stub } from "../testing/session-object-fixture.ts";
+import { messageRow, progressRow } from "../testing/thread-rows-fixture.ts";
 
 const made: string[] = [];
 
@@ -16,11 +17,9 @@ afterEach(async () => {
 test("a turn whose outcome is on disk only ends: the model is not asked again", async () => {
   const id = await session([]);
   await inside(id, (sql) => {
-    turnRow(sql, { status: "running", outcome: '{"reason":"end_turn"}', iteration: 1 });
-    sql.exec(
-      "INSERT INTO messages (turn, role, body) VALUES (1, 'assistant', ?)",
-      words("assistant"),
-    );
+    turnRow(sql, { status: "running" });
+    progressRow(sql, 1, '{"reason":"end_turn"}');
+    messageRow(sql, "model", words("assistant"));
   });
   await evict(id);
   await stub(id).retrieve();
@@ -46,7 +45,8 @@ test("a request that a crash left open is closed as failed before the next one s
 test("the alarm finds a turn that nobody asks for", async () => {
   const id = await session([]);
   await inside(id, async (sql, state) => {
-    turnRow(sql, { status: "running", outcome: '{"reason":"end_turn"}' });
+    turnRow(sql, { status: "running" });
+    progressRow(sql, 0, '{"reason":"end_turn"}');
     await state.storage.setAlarm(Date.now() + 60_000);
   });
   await evict(id);
@@ -60,8 +60,9 @@ test("rows that cannot be read are placeholders: the session opens, lists and go
   const id = await session([say("hello")]);
   await untilIdle(id);
   await inside(id, (sql) => {
-    sql.exec("INSERT INTO messages (turn, role, body) VALUES (1, 'assistant', '{not json')");
-    sql.exec("INSERT INTO messages (turn, role, body) VALUES (1, 'user', '{\"role\":\"robot\"}')");
+    messageRow(sql, "model", "{not json");
+    messageRow(sql, "user", { role: "robot" });
+    messageRow(sql, "whatever", words("user"));
     sql.exec("INSERT INTO events (id, type, at, body) VALUES ('sevt_x', 'odd', 1, '{\"cut\"')");
   });
   await evict(id);
@@ -153,8 +154,8 @@ function turnRow(sql: SqlStorage, fields: Record<string, string | number>): void
     "INSERT INTO events (id, type, at, body) VALUES ('sevt_first', 'user.message', 1, ?)",
     '{"id":"sevt_first","type":"user.message","content":[]}',
   );
-  sql.exec("INSERT INTO messages (turn, role, body) VALUES (1, 'user', ?)", words("user"));
-  const row = { n: 1, event_id: "sevt_first", content: "[]", started_at: 1, ...fields };
+  messageRow(sql, "user", words("user"));
+  const row = { n: 1, event_id: "sevt_first", started_at: 1, ...fields };
   const names = Object.keys(row);
   sql.exec(
     `INSERT INTO turns (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,

@@ -3,26 +3,24 @@
 
 import { errorName, log } from "../../../src/platform/log.ts";
 import { workspacePath } from "../../../src/platform/r2/mount-table.ts";
-import { noteSeen } from "../../../src/platform/threads/calls.ts";
+import { keepPrompt, readPrompt } from "../../../src/platform/threads/prompt.ts";
+import { noteRead } from "../../../src/platform/threads/read-files.ts";
 import { cutIndex, INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { systemPrompt } from "../../../src/shared/turn/system-prompt.ts";
 import type { Meta } from "../rows/meta.ts";
+import { mainThread } from "../rows/session-threads.ts";
 import type { TurnMemory } from "./memory.ts";
-
-interface PromptPorts {
-  sql: SqlStorage;
-  commit(write: () => void): void;
-}
+import type { SessionContext } from "./session-context.ts";
 
 /** The blocks of the system prompt: made at the session's first turn, the same bytes ever after. */
 export async function promptOf(
-  ports: PromptPorts,
+  ports: Pick<SessionContext, "sql" | "commit">,
   meta: Meta,
   memory: TurnMemory | undefined,
 ): Promise<string[]> {
-  const { sql } = ports;
-  const rows = sql.exec<{ body: string }>("SELECT body FROM prompt ORDER BY n").toArray();
-  if (rows.length > 0) return rows.map((row) => row.body);
+  const thread = mainThread(ports.sql);
+  const kept = readPrompt(thread);
+  if (kept) return kept;
 
   const index = memory && (await readIndex(memory));
   const blocks = systemPrompt({
@@ -37,14 +35,16 @@ export async function promptOf(
   // An index that cannot be read is looked for again at the next turn.
   if (index?.unreadable) return blocks;
   ports.commit(() => {
-    for (const [n, body] of blocks.entries()) {
-      sql.exec("INSERT INTO prompt (n, body) VALUES (?, ?)", n, body);
-    }
+    // Another call may have come first while the index was read.
+    if (readPrompt(thread)) return;
+    keepPrompt(thread, blocks);
     // The index in the prompt counts as read, unless it was cut.
     const whole = index?.text !== undefined && cutIndex(index.text).cutBy === undefined;
-    if (index?.etag && whole) noteSeen(sql, [{ type: "seen", path: index.path, etag: index.etag }]);
+    if (index?.etag && whole) {
+      noteRead(thread, [{ type: "seen", path: index.path, etag: index.etag }]);
+    }
   });
-  return blocks;
+  return readPrompt(thread) ?? blocks;
 }
 
 interface IndexRead {

@@ -6,15 +6,19 @@ import { newId } from "../../../src/platform/ids.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
-import { appendMessage } from "../../../src/platform/threads/entries.ts";
-import { type AgentSettings, variablesOf } from "../../../src/platform/variables.ts";
+import { appendEntry } from "../../../src/platform/threads/entries.ts";
+import type { AgentSettings } from "../../../src/platform/variables.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
-import { type ExtractPorts, extract } from "../extraction/extract.ts";
+import { MODEL as SAID, USER } from "../../../src/shared/thread/entry.ts";
+import { extract } from "../extraction/extract.ts";
 import { appendEvent } from "../rows/events.ts";
 import { changeExtraction, endTurnMark } from "../rows/extraction-state.ts";
 import { readMeta } from "../rows/meta.ts";
+import { mainThread } from "../rows/session-threads.ts";
 import { addTurn, changeTurn } from "../rows/turns.ts";
 import type { Session } from "../session/session.ts";
+import type { SessionContext } from "../setup/session-context.ts";
+import { contextOf, MODEL } from "./context-fixture.ts";
 import { server, withForkModel } from "./fork-model-fixture.ts";
 import { newMeta } from "./meta-fixture.ts";
 import { object, owner, stub } from "./session-object-fixture.ts";
@@ -30,11 +34,10 @@ export function withExtractions(): void {
   });
 }
 
-const MODEL = { ANTHROPIC_API_KEY: "stand-in", ANTHROPIC_BASE_URL: "http://model.test" };
 export interface Life {
   sql: SqlStorage;
   store: string;
-  ports(): ExtractPorts;
+  ports(): SessionContext;
   memory(): ReturnType<typeof memdirStub>;
   /** Lets time pass for the runs that follow. */
   later(ms: number): void;
@@ -53,13 +56,7 @@ function lifeOf(state: DurableObjectState): Life {
   const { memory } = readMeta(sql);
   const store = memory.enabled ? memory.storeId : "";
   let offset = 0;
-  const base = (): ExtractPorts => ({
-    sql,
-    env,
-    settings: { ...variablesOf(env), ...MODEL },
-    commit: (write) => state.storage.transactionSync(write),
-    now: () => Date.now() + offset,
-  });
+  const base = () => contextOf(state.storage, { now: () => Date.now() + offset });
   const stubOf = () => memdirStub(env, owner, store);
   return {
     sql,
@@ -98,11 +95,12 @@ function lifeOf(state: DurableObjectState): Life {
         {
           ...ports,
           settings: { ...ports.settings, ...settings },
-          env: { FILES: env.FILES, MEMDIR: watched(later) },
+          env: { ...env, MEMDIR: watched(later) },
           commit(write) {
             const end = begin("commit");
-            ports.commit(write);
+            const result = ports.commit(write);
             end();
+            return result;
           },
         },
         false,
@@ -152,11 +150,15 @@ export function endedTurn(
 ): void {
   const content = [{ type: "text" as const, text: said }];
   const event = appendEvent(sql, { type: "user.message", content }, 1);
-  addTurn(sql, event.id, JSON.stringify(content));
+  addTurn(sql, event.id);
   const { n } = sql.exec<{ n: number }>("SELECT max(n) AS n FROM turns").one();
-  changeTurn(sql, n, { status: "done", outcome });
-  appendMessage(sql, n, { role: "user", content });
-  appendMessage(sql, n, { role: "assistant", content: [{ type: "text", text: "I see." }] });
+  changeTurn(sql, n, { status: "done" });
+  const answer = [{ type: "text" as const, text: "I see." }];
+  appendEntry(mainThread(sql), n, { origin: USER, message: { role: "user", content } });
+  appendEntry(mainThread(sql), n, {
+    origin: SAID,
+    message: { role: "assistant", content: answer },
+  });
   endTurnMark(sql, n, outcome, { everyTurns: 1, overBudget: false }, 1);
   changeExtraction(sql, { resendAt: Date.now() + 1_000_000 });
 }

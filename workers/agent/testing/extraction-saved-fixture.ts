@@ -3,9 +3,11 @@
 import { expect } from "vitest";
 import type { Version } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { readEntries } from "../../../src/platform/threads/entries.ts";
 import { parseIndex } from "../../../src/shared/memdir/index-lines.ts";
 import { readExtraction } from "../rows/extraction-state.ts";
-import { listRuns } from "../rows/runs.ts";
+import { iterationsOf, listRuns } from "../rows/runs.ts";
+import { forkThread } from "../rows/session-threads.ts";
 import type { Life } from "./extraction-life-fixture.ts";
 import { model } from "./fork-model-fixture.ts";
 
@@ -48,10 +50,9 @@ export async function verifySaved(life: Life, where: string, exactly = true): Pr
   expect(more, where).toEqual([]);
   expect(run, where).toMatchObject({
     outcome: "end_turn",
-    iteration: 3,
-    pending: [],
-    messages: [],
   });
+  expect(run && iterationsOf(run), where).toBe(3);
+  expect(readEntries(forkThread(sql, run?.n ?? 0)), where).toEqual([]);
   expect(
     run?.log.calls.map(({ tool, error }) => [tool, error]),
     where,

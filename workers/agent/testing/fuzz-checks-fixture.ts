@@ -4,10 +4,11 @@ import { env, runInDurableObject } from "cloudflare:test";
 import type { Version } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { workspaceMount } from "../../../src/platform/r2/mount-table.ts";
-import { readRows } from "../../../src/platform/threads/entries.ts";
+import { readEntries } from "../../../src/platform/threads/entries.ts";
 import { readMessages } from "../../../src/platform/threads/view.ts";
-import type { Message } from "../../../src/shared/loop/messages.ts";
+import type { Message } from "../../../src/shared/thread/messages.ts";
 import { readMeta } from "../rows/meta.ts";
+import { mainThread } from "../rows/session-threads.ts";
 import type { Session } from "../session/session.ts";
 import type { Case } from "./fuzz-object-fixture.ts";
 import type { Asked } from "./fuzz-script-fixture.ts";
@@ -53,13 +54,18 @@ export async function problemsOf(done: Case): Promise<string[]> {
     (_instance, { storage: { sql } }) => {
       const { memory } = readMeta(sql);
       return {
-        whole: readRows(sql).map(({ message }) => message),
-        view: readMessages(sql),
+        whole: readEntries(mainThread(sql)).map(({ message }) => message),
+        view: readMessages(mainThread(sql)),
         events: sql
           .exec<{ seq: number; body: string }>("SELECT seq, body FROM events ORDER BY seq")
           .toArray()
           .map(({ seq, body }): Event => ({ seq, ...JSON.parse(body) })),
-        turns: sql.exec<TurnRow>("SELECT * FROM turns ORDER BY n").toArray(),
+        turns: sql
+          .exec<TurnRow>(
+            `SELECT turns.n, status, interrupted, ifnull(outcome, '"joined"') AS outcome
+             FROM turns LEFT JOIN progress ON thread = 'main' AND turn = n ORDER BY n`,
+          )
+          .toArray(),
         calls: sql.exec<{ n: number }>("SELECT count(*) AS n FROM calls").one().n,
         directory: memory.enabled ? memory.directory : "",
       };
@@ -108,7 +114,7 @@ function turnProblems(done: Case, { turns, whole, events }: State): string[] {
   const undone = turns.filter(({ status }) => status !== "done");
   if (undone.length > 0) problems.push(`turns ${undone.map(({ n }) => n).join()} are not done`);
   const of = (reason: string) => turns.filter(({ outcome }) => outcome.includes(`"${reason}"`));
-  const ends = of("end_turn").length + of("interrupted").length;
+  const ends = of("end_turn").length + of("interrupted").length + of("joined").length;
   if (ends < turns.length) problems.push(`outcomes ${turns.map(({ outcome }) => outcome).join()}`);
   const marks = JSON.stringify(whole).split("[The user interrupted this turn.]").length - 1;
   const interrupted = of("interrupted");

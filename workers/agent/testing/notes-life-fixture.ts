@@ -5,19 +5,21 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach } from "vitest";
 import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
 import { newId } from "../../../src/platform/ids.ts";
-import { appendMessage } from "../../../src/platform/threads/entries.ts";
-import { variablesOf } from "../../../src/platform/variables.ts";
-import { createSessionNotes, type SessionNotesPorts } from "../notes/session-notes.ts";
+import { appendEntry } from "../../../src/platform/threads/entries.ts";
+import { MODEL as SAID, USER } from "../../../src/shared/thread/entry.ts";
+import { createSessionNotes } from "../notes/session-notes.ts";
 import { appendEvent } from "../rows/events.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
-import { countAnswer, type SessionNotes } from "../rows/notes.ts";
+import { countAnswer } from "../rows/notes.ts";
 import { listRuns, type Run } from "../rows/runs.ts";
+import { mainThread } from "../rows/session-threads.ts";
 import { addTurn, changeTurn } from "../rows/turns.ts";
 import type { Session } from "../session/session.ts";
+import type { SessionContext, SessionNotes } from "../setup/session-context.ts";
+import { contextOf, MODEL } from "./context-fixture.ts";
 import { newMeta } from "./meta-fixture.ts";
 import { object, stub, withFetch } from "./session-object-fixture.ts";
 
-export const MODEL = { ANTHROPIC_API_KEY: "stand-in", ANTHROPIC_BASE_URL: "http://model.test" };
 /** What no script answers: a fork that has nothing to note, and a conversation. */
 export const model = createStandIn({
   reply: ({ purpose }) => ({ text: purpose === "main" ? "Hello." : "Nothing has changed." }),
@@ -37,11 +39,11 @@ export function withNotes(): void {
 export interface NotesLife {
   sql: SqlStorage;
   /** Made anew by each call, as by an object that was started again. */
-  notes(ports?: Partial<SessionNotesPorts>): SessionNotes;
+  notes(ports?: Partial<SessionContext>): SessionNotes;
   /** The conversation goes on by a turn, and has so many tokens then. */
   grow(tokens: number, calls?: number): { n: number; eventId: string };
   /** An answer behind which the notes are looked at, and the end of what that began. */
-  update(tokens: number, ports?: Partial<SessionNotesPorts>): Promise<void>;
+  update(tokens: number, ports?: Partial<SessionContext>): Promise<void>;
   runs(): Run[];
   events(): Record<string, unknown>[];
   /** All rows of the notes but what counts the conversation. */
@@ -54,33 +56,26 @@ export function inside<T>(id: string, work: (life: NotesLife) => T | Promise<T>)
     const { sql } = storage;
     const life: NotesLife = {
       sql,
-      notes: (ports = {}) =>
-        createSessionNotes({
-          sql,
-          env,
-          settings: { ...variablesOf(env), ...MODEL },
-          commit: (write) => storage.transactionSync(write),
-          now: () => Date.now(),
-          overBudget: async () => false,
-          waitUntil: () => {},
-          ended: () => {},
-          ...ports,
-        }),
+      notes: (ports) => createSessionNotes(contextOf(storage, ports)),
       grow(tokens, calls = 0) {
         const content = [{ type: "text" as const, text: `Build boat ${tokens}` }];
         const event = appendEvent(sql, { type: "user.message", content }, 1);
-        addTurn(sql, event.id, JSON.stringify(content));
+        addTurn(sql, event.id);
         const { n } = sql.exec<{ n: number }>("SELECT max(n) AS n FROM turns").one();
-        changeTurn(sql, n, { status: "done", outcome: { reason: "end_turn" } });
-        appendMessage(sql, n, { role: "user", content });
-        appendMessage(sql, n, { role: "assistant", content: [{ type: "text", text: "I see." }] });
+        changeTurn(sql, n, { status: "done" });
+        const said = [{ type: "text" as const, text: "I see." }];
+        appendEntry(mainThread(sql), n, { origin: USER, message: { role: "user", content } });
+        appendEntry(mainThread(sql), n, {
+          origin: SAID,
+          message: { role: "assistant", content: said },
+        });
         countAnswer(sql, { input: 1, cacheRead: tokens - 3, cacheCreation: 1, output: 1 }, calls);
         return { n, eventId: event.id };
       },
       async update(tokens, ports) {
         const turn = life.grow(tokens);
         const notes = life.notes(ports);
-        notes.answered(turn, false);
+        notes.look(turn);
         await notes.inFlight();
       },
       runs: () => listRuns(sql, "session-notes", { limit: 100 }).toReversed(),

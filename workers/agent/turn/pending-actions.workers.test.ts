@@ -1,14 +1,16 @@
-// Calls that wait, from rows as a crash or an older version may have left them.
+// Calls that wait, from rows as a crash may have left them.
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
 import type { CallAnswer } from "../../../src/shared/loop/pending-action.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
+import { appendEvent } from "../rows/events.ts";
 import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
 import { object, stub } from "../testing/session-object-fixture.ts";
+import { callRow, messageRow, progressRow } from "../testing/thread-rows-fixture.ts";
 
 const made: string[] = [];
 const HOUR_MS = 60 * 60 * 1000;
@@ -124,26 +126,6 @@ test("a turn that comes to a wait in an archived session ends: nobody could answ
   );
 });
 
-test("a session from before there were waits and modes opens, with edits accepted", async () => {
-  const id = await session();
-  await inside(id, (sql) => {
-    sql.exec("DROP TABLE waits");
-    const old: Record<string, unknown> = { ...readMeta(sql) };
-    for (const field of ["permissionMode", "midTurnMessages", "clientTools"]) delete old[field];
-    sql.exec("UPDATE meta SET body = ?", JSON.stringify(old));
-  });
-  await evictDurableObject(object(id));
-  expect(await stub(id).retrieve()).toMatchObject({ ok: true, value: { status: "idle" } });
-  await inside(id, (sql) => {
-    expect(sql.exec("SELECT * FROM waits").toArray()).toEqual([]);
-    expect(readMeta(sql)).toMatchObject({
-      permissionMode: "accept_edits",
-      midTurnMessages: "queue",
-      clientTools: [],
-    });
-  });
-});
-
 const BASE = Date.now();
 
 /** A session whose one turn waits: to be allowed a Write (7 h), and for the client's Map (6 h). */
@@ -156,28 +138,23 @@ async function waiting(): Promise<string> {
       { type: "tool_use", id: "a", name: "Write", input },
       { type: "tool_use", id: "b", name: "Map", input: {} },
     ];
-    const words = JSON.stringify({ role: "user", content: [{ type: "text", text: "go" }] });
-    sql.exec("INSERT INTO messages (turn, role, body) VALUES (1, 'user', ?)", words);
+    const words = [{ type: "text" as const, text: "go" }];
+    messageRow(sql, "user", { role: "user", content: words });
+    messageRow(sql, "model", { role: "assistant", content: calls });
+    const { id: first } = appendEvent(sql, { type: "user.message", content: words }, BASE);
     sql.exec(
-      "INSERT INTO messages (turn, role, body) VALUES (1, 'assistant', ?)",
-      JSON.stringify({ role: "assistant", content: calls }),
-    );
-    sql.exec(
-      `INSERT INTO turns (n, event_id, status, content, iteration, resume_at)
-       VALUES (1, 'sevt_first', 'running', '[]', 1, ?)`,
+      "INSERT INTO turns (n, event_id, status, resume_at) VALUES (1, ?, 'running', ?)",
+      first,
       6 * HOUR_MS + BASE,
     );
+    progressRow(sql, 1, null);
     for (const [call, event, kind, hours] of [
       [calls[0], "sevt_ask", "approval", 7],
       [calls[1], "sevt_map", "client", 6],
     ] as const) {
       const callId = call?.id ?? "";
-      sql.exec(
-        "INSERT INTO calls (turn, id, event_id, body) VALUES (1, ?, ?, ?)",
-        callId,
-        event,
-        JSON.stringify(call),
-      );
+      const permission = kind === "client" ? "client" : "ask";
+      callRow(sql, callId, call, { event_id: event, permission });
       sql.exec(
         `INSERT INTO waits (event_id, turn, call_id, kind, announced_at, until)
          VALUES (?, 1, ?, ?, ?, ?)`,

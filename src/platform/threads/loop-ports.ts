@@ -1,8 +1,5 @@
-import { createAnthropicModel } from "../../../src/platform/anthropic/model.ts";
-import { sleep } from "../../../src/platform/sleep.ts";
-import type { AgentSettings } from "../../../src/platform/variables.ts";
-import type { ContextLimits } from "../../../src/shared/compaction/context-limits.ts";
-import { contextLimits } from "../../../src/shared/compaction/context-limits.ts";
+import type { ContextLimits } from "../../shared/compaction/context-limits.ts";
+import { contextLimits } from "../../shared/compaction/context-limits.ts";
 import {
   ANSWER_BYTES,
   CONTINUATIONS,
@@ -10,11 +7,14 @@ import {
   RETRY_FIRST_MS,
   RETRY_MOST_MS,
   WAIT_IN_MEMORY_MS,
-} from "../../../src/shared/limits/turn.ts";
-import type { LoopPorts } from "../../../src/shared/loop/loop.ts";
-import type { Model } from "../../../src/shared/loop/model.ts";
-import { modelFacts } from "../../../src/shared/loop/models.ts";
-import { RESULT_LIMITS } from "../../../src/shared/loop/result-budget.ts";
+} from "../../shared/limits/turn.ts";
+import type { LoopPorts } from "../../shared/loop/loop.ts";
+import type { Model } from "../../shared/loop/model.ts";
+import { modelFacts } from "../../shared/loop/models.ts";
+import { RESULT_LIMITS } from "../../shared/loop/result-budget.ts";
+import { createAnthropicModel } from "../anthropic/model.ts";
+import { sleep } from "../sleep.ts";
+import type { AgentSettings } from "../variables.ts";
 
 /** The model that the settings name. */
 export function modelOf(settings: AgentSettings): Model {
@@ -32,7 +32,7 @@ export function limitsOf(settings: AgentSettings, model: string): ContextLimits 
 }
 
 /** What a loop needs of the outside: a model, time, chance, and how often and how much it may. */
-export function loopSurroundings(
+export function loopPorts(
   settings: AgentSettings,
   model: string,
   most: { iterations: number; attempts: number },

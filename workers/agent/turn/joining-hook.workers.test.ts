@@ -1,15 +1,17 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { countMessages } from "../../../src/platform/threads/entries.ts";
+import { appendEntry, countMessages } from "../../../src/platform/threads/entries.ts";
 import { readMessages } from "../../../src/platform/threads/view.ts";
-import type { Message } from "../../../src/shared/loop/messages.ts";
+import type { Draft } from "../../../src/shared/thread/entry.ts";
+import type { Message } from "../../../src/shared/thread/messages.ts";
 import type { AgentEnv } from "../../env.ts";
 import { dueBatch, endTurnMark, settleUpTo } from "../rows/extraction-state.ts";
-import { changeTurn, currentTurn, turnByNumber } from "../rows/turns.ts";
+import { mainThread } from "../rows/session-threads.ts";
+import { changeTurn, currentTurn, queuedTurns, turnByNumber } from "../rows/turns.ts";
 import { createSchema } from "../session/schema.ts";
 import { acceptEvent } from "./accept-event.ts";
-import { createJoins } from "./joining.ts";
-import { startTurn } from "./turn-ends.ts";
+import { startTurn } from "./finish-turn.ts";
+import { joiningHook } from "./joining-hook.ts";
 
 declare global {
   namespace Cloudflare {
@@ -32,11 +34,11 @@ function say(sql: SqlStorage, text: string): string {
   return acceptEvent(sql, { type: "user.message", content }, 1).id;
 }
 
-function inside(work: (sql: SqlStorage) => void): Promise<void> {
+function inside(work: (sql: SqlStorage) => void | Promise<void>): Promise<void> {
   const object = env.SESSION.get(env.SESSION.newUniqueId());
-  return runInDurableObject(object, (_instance, { storage: { sql } }) => {
+  return runInDurableObject(object, async (_instance, { storage: { sql } }) => {
     createSchema(sql);
-    work(sql);
+    await work(sql);
   });
 }
 
@@ -45,34 +47,34 @@ function running(sql: SqlStorage, signal = new AbortController().signal) {
   const turn = currentTurn(sql);
   if (!turn) throw new Error("no turn");
   startTurn(sql, turn, 1);
-  return { turn: turnByNumber(sql, turn.n), joins: createJoins(sql, turn, signal) };
+  const hook = joiningHook({ sql, now: () => 2 }, turn, signal);
+  return {
+    turn: turnByNumber(sql, turn.n),
+    take: async (history: Message[]) => (await hook.joining?.(history)) ?? [],
+    join(draft: Draft) {
+      appendEntry(mainThread(sql), turn.n, draft);
+      hook.record?.({ type: "joined", ...draft });
+    },
+  };
 }
 
 test("a joined message is looked at with the turn that it joined, and the cursor passes over its own", () =>
-  inside((sql) => {
+  inside(async (sql) => {
     say(sql, "go");
-    const { turn, joins } = running(sql);
+    const { turn, take, join } = running(sql);
     const tea = say(sql, "I like tea");
-    for (const message of joins.take([ASKED, RESULTS])) {
-      sql.exec(
-        "INSERT INTO messages (turn, role, body) VALUES (?, ?, ?)",
-        turn.n,
-        message.role,
-        JSON.stringify(message),
-      );
-      joins.joined(message, 2);
-    }
+    for (const draft of await take([ASKED, RESULTS])) join(draft);
     const events = sql.exec<{ body: string }>("SELECT body FROM events ORDER BY seq DESC LIMIT 1");
     expect(JSON.parse(events.one().body)).toMatchObject({
       type: "turn.joined",
       turn_id: turn.eventId,
       message_id: tea,
     });
-    changeTurn(sql, turn.n, { status: "done", outcome: { reason: "end_turn" } });
+    changeTurn(sql, turn.n, { status: "done" });
     endTurnMark(sql, turn.n, { reason: "end_turn" }, RULES, 3);
     expect(dueBatch(sql, false)).toEqual({ first: 1, last: 1 });
-    expect(JSON.stringify(readMessages(sql, { upToTurn: 1 }))).toContain("I like tea");
-    expect(countMessages(sql, { first: 1, last: 1 })).toBe(1);
+    expect(JSON.stringify(readMessages(mainThread(sql), { upToTurn: 1 }))).toContain("I like tea");
+    expect(countMessages(mainThread(sql), { first: 1, last: 1 })).toBe(1);
     expect(currentTurn(sql)).toBeUndefined();
 
     settleUpTo(sql, 1, 4);
@@ -87,26 +89,23 @@ test.each([
   ["before the model has spoken", [] as Message[]],
   ["behind an answer that is to go on", [ASKED, RESULTS, { ...ASKED, content: [] }]],
 ])("nothing joins %s", (_name, history) =>
-  inside((sql) => {
+  inside(async (sql) => {
     say(sql, "go");
-    const { joins } = running(sql);
+    const { take } = running(sql);
     say(sql, "tea");
-    expect(
-      joins.take([...history, { role: "user", content: [{ type: "text", text: "x" }] }]),
-    ).toEqual([]);
+    const words: Message = { role: "user", content: [{ type: "text", text: "x" }] };
+    expect(await take([...history, words])).toEqual([]);
   }),
 );
 
-test("what was taken before an interrupt and not recorded yet keeps its own turn", () =>
-  inside((sql) => {
+test("what comes with an interrupt, or after one, keeps its own turn", () =>
+  inside(async (sql) => {
     const stop = new AbortController();
     say(sql, "go");
-    const { joins } = running(sql, stop.signal);
-    say(sql, "tea");
-    const [message] = joins.take([ASKED, RESULTS]);
-    expect(message && joins.admits(message)).toBe(true);
+    const { take } = running(sql, stop.signal);
+    const tea = say(sql, "tea");
+    expect(await take([ASKED, RESULTS])).toHaveLength(1);
     stop.abort();
-    expect(message && joins.admits(message)).toBe(false);
-    expect(joins.admits(RESULTS)).toBe(true);
-    expect(joins.take([ASKED, RESULTS])).toEqual([]);
+    expect(await take([ASKED, RESULTS])).toEqual([]);
+    expect(queuedTurns(sql)).toMatchObject([{ eventId: tea }]);
   }));

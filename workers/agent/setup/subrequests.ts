@@ -3,7 +3,7 @@
 
 import { SUBREQUESTS_MOST } from "../../../src/shared/limits/files.ts";
 import { RETRY_FIRST_MS } from "../../../src/shared/limits/turn.ts";
-import type { Prepared } from "../../../src/shared/loop/loop.ts";
+import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 
 /** The calls of an invocation so far. */
 export interface Subrequests {
@@ -25,6 +25,11 @@ export function countedFiles(bucket: R2Bucket, subrequests: Subrequests): R2Buck
 }
 
 /** Where an invocation has used up its part, the turn pauses before its next model call. */
-export function pauseWhenCrowded({ used }: Subrequests): Prepared | undefined {
-  return used < SUBREQUESTS_MOST ? undefined : { status: "paused", ms: RETRY_FIRST_MS };
+export function subrequestsHook(subrequests: Subrequests): TurnHook {
+  return {
+    prepare: async () =>
+      subrequests.used < SUBREQUESTS_MOST
+        ? { status: "ready" }
+        : { status: "paused", ms: RETRY_FIRST_MS },
+  };
 }

@@ -1,23 +1,20 @@
-import * as z from "zod";
-import { closingResults, dropCalls } from "../../../src/platform/threads/calls.ts";
-import { appendMessage } from "../../../src/platform/threads/entries.ts";
-import type { Message } from "../../../src/shared/loop/messages.ts";
+import { appendEntry } from "../../../src/platform/threads/entries.ts";
+import { changeProgress } from "../../../src/platform/threads/progress.ts";
+import { closeCalls } from "../../../src/platform/threads/record-step.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
+import { USER } from "../../../src/shared/thread/entry.ts";
 import { iterationsError, refusalError, unexpectedError } from "../contract/session-errors.ts";
 import { appendEvent } from "../rows/events.ts";
 import type { BackgroundRules } from "../rows/extraction-state.ts";
 import { endTurnMark } from "../rows/extraction-state.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import { closeWaits } from "../rows/pending-actions.ts";
+import { mainThread } from "../rows/session-threads.ts";
 import type { Turn } from "../rows/turns.ts";
-import { changeTurn, turnByNumber, waitingTurns } from "../rows/turns.ts";
+import { changeTurn, countQueuedTurns, turnByNumber, userWords } from "../rows/turns.ts";
 import { usageSnapshot } from "../rows/usage.ts";
-import { createPreview } from "../stream/preview.ts";
+import { closeSpan } from "./events-hook.ts";
 import { pauseTurn } from "./pause-turn.ts";
-import { closeSpan } from "./record-step.ts";
-
-/** The content of a user's message, as a turn's row holds it. */
-export const messageContent = z.array(z.object({ type: z.literal("text"), text: z.string() }));
 
 /**
  * Begins a turn, or goes on with one: its message joins the transcript the first time only. Within a
@@ -26,11 +23,8 @@ export const messageContent = z.array(z.object({ type: z.literal("text"), text: 
 export function startTurn(sql: SqlStorage, turn: Turn, now: number): void {
   const resting = turn.resumeAt !== undefined;
   if (turn.status === "waiting") {
-    const message: Message = {
-      role: "user",
-      content: messageContent.parse(JSON.parse(turn.content)),
-    };
-    appendMessage(sql, turn.n, message);
+    const message = { role: "user" as const, content: userWords(sql, turn) };
+    appendEntry(mainThread(sql), turn.n, { origin: USER, message });
   }
   if (resting || (turn.status === "waiting" && !followsAnother(sql, turn))) {
     appendEvent(sql, { type: "session.status_running", turn_id: turn.eventId }, now);
@@ -43,8 +37,8 @@ export function startTurn(sql: SqlStorage, turn: Turn, now: number): void {
 }
 
 /**
- * Ends a turn, or pauses it where the outcome says so; an undefined outcome is a defect of ours.
- * The session is idle when nothing waits behind it. Within a transaction.
+ * Ends a turn, or pauses it where the outcome says so; an undefined outcome is a defect of ours. Within
+ * a transaction.
  */
 export function finishTurn(
   sql: SqlStorage,
@@ -54,17 +48,6 @@ export function finishTurn(
   now: number,
 ): void {
   const turn = turnByNumber(sql, n);
-  const meta = readMeta(sql);
-  const to = {
-    sql,
-    turn: n,
-    turnId: turn.eventId,
-    model: meta.model,
-    preview: createPreview(),
-    now,
-  };
-  const tell = (error: Record<string, unknown>) =>
-    appendEvent(sql, { type: "session.error", error, turn_id: turn.eventId }, now);
   if (outcome?.reason === "wait") {
     changeTurn(sql, n, { resumeAt: turn.resumeAt ?? now + outcome.ms });
     appendEvent(sql, { type: "session.status_rescheduled", turn_id: turn.eventId }, now);
@@ -74,30 +57,61 @@ export function finishTurn(
     pauseTurn(sql, turn, now);
     return;
   }
-  closeSpan(to);
+  const thread = mainThread(sql);
+  closeSpan({ sql, now: () => now }, turn);
   closeWaits(sql, n);
-  if (!outcome) {
-    closeCalls(sql, turn);
-    tell(unexpectedError());
-  }
-  if (outcome?.reason === "iterations") tell(iterationsError(outcome.limit));
-  if (outcome?.reason === "refusal") tell(refusalError());
-
-  changeTurn(sql, n, { status: "done", outcome: outcome ?? { reason: "stopped" } });
+  if (!outcome) closeCalls(thread, n, CALL_FAILED);
+  changeProgress(thread, n, { outcome: outcome ?? { reason: "stopped" } });
+  changeTurn(sql, n, { status: "done" });
+  const meta = readMeta(sql);
   const activeMs = meta.activeMs + (turn.startedAt === undefined ? 0 : now - turn.startedAt);
   writeMeta(sql, { ...meta, activeMs, updatedAt: now });
-  if (meta.memory.enabled) {
-    // Step 12: what follows from the turn is on disk with its end.
-    const reason = endTurnMark(sql, n, outcome, background, now);
-    const skipped = { type: "memory.skipped", by: "extraction", reason, turn_id: turn.eventId };
-    if (reason !== undefined) appendEvent(sql, skipped, now);
-  }
-  appendEvent(
-    sql,
-    { type: "session.usage", turn_id: turn.eventId, usage: usageSnapshot(sql), budget: null },
-    now,
-  );
-  if (waitingTurns(sql) > 0) return;
+  for (const follow of FOLLOWS) follow({ sql, turn, outcome, background, now });
+}
+
+const CALL_FAILED = "The turn failed before this call was done. Look before you try it again.";
+
+/** A turn that is over. */
+interface Ended {
+  sql: SqlStorage;
+  turn: Turn;
+  outcome: LoopOutcome | undefined;
+  background: BackgroundRules;
+  now: number;
+}
+
+/** Step 12: what follows from a turn, in order, on disk with its end. */
+const FOLLOWS: ((ended: Ended) => void)[] = [tellWhy, askForExtraction, tellUsage, becomeIdle];
+
+/** Tells of an end that is not the answer's. */
+function tellWhy({ sql, turn, outcome, now }: Ended): void {
+  const error = endError(outcome);
+  if (error) appendEvent(sql, { type: "session.error", error, turn_id: turn.eventId }, now);
+}
+
+function endError(outcome: LoopOutcome | undefined) {
+  if (!outcome) return unexpectedError();
+  if (outcome.reason === "iterations") return iterationsError(outcome.limit);
+  return outcome.reason === "refusal" ? refusalError() : undefined;
+}
+
+/** What was said may be worth keeping: the turn is due to be looked at, or it is told why not. */
+function askForExtraction({ sql, turn, outcome, background, now }: Ended): void {
+  if (!readMeta(sql).memory.enabled) return;
+  const reason = endTurnMark(sql, turn.n, outcome, background, now);
+  if (reason === undefined) return;
+  const skipped = { type: "memory.skipped", by: "extraction", reason, turn_id: turn.eventId };
+  appendEvent(sql, skipped, now);
+}
+
+function tellUsage({ sql, turn, now }: Ended): void {
+  const usage = usageSnapshot(sql);
+  appendEvent(sql, { type: "session.usage", turn_id: turn.eventId, usage, budget: null }, now);
+}
+
+/** The session is idle when no turn is queued. */
+function becomeIdle({ sql, turn, outcome, now }: Ended): void {
+  if (countQueuedTurns(sql) > 0) return;
   appendEvent(
     sql,
     {
@@ -108,18 +122,6 @@ export function finishTurn(
     },
     now,
   );
-}
-
-/** A defect in the middle of tool calls: each gets a result, so that the next request is valid. */
-function closeCalls(sql: SqlStorage, turn: Turn): void {
-  const content = closingResults(
-    sql,
-    turn.n,
-    "The turn failed before this call was done. Look before you try it again.",
-  );
-  if (content.length === 0) return;
-  appendMessage(sql, turn.n, { role: "user", content });
-  dropCalls(sql, turn.n);
 }
 
 function followsAnother(sql: SqlStorage, turn: Turn): boolean {

@@ -4,9 +4,11 @@ import { readMessages } from "../../../src/platform/threads/view.ts";
 import type { AgentEnv } from "../../env.ts";
 import { writeMeta } from "../rows/meta.ts";
 import { addWait, openWaits } from "../rows/pending-actions.ts";
+import { mainThread } from "../rows/session-threads.ts";
 import { createSchema } from "../session/schema.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
-import { finishTurn } from "./turn-ends.ts";
+import { callRow, messageRow } from "../testing/thread-rows-fixture.ts";
+import { finishTurn } from "./finish-turn.ts";
 
 declare global {
   namespace Cloudflare {
@@ -20,9 +22,7 @@ test("a defect in the middle of calls tells of done work what it did, and of the
     createSchema(sql);
     const memory = { enabled: false as const, rule: "none", ignored: [] };
     writeMeta(sql, { ...newMeta("sesn_1"), memory });
-    sql.exec(
-      "INSERT INTO turns (n, event_id, status, content) VALUES (1, 'sevt_1', 'running', '[]')",
-    );
+    sql.exec("INSERT INTO turns (n, event_id, status) VALUES (1, 'sevt_1', 'running')");
     const results: [string, string | null][] = [
       ["done", '{"content":"wrote it","isError":false,"notes":[]}'],
       ["wrong", '{"content":"no such file","isError":true,"notes":[]}'],
@@ -31,21 +31,12 @@ test("a defect in the middle of calls tells of done work what it did, and of the
     ];
     const input = JSON.parse('{"__proto__":{"a":1}}');
     const content = results.map(([id]) => ({ type: "tool_use", id, name: "Write", input }));
-    sql.exec(
-      "INSERT INTO messages (turn, role, body) VALUES (1, 'assistant', ?)",
-      JSON.stringify({ role: "assistant", content }),
-    );
-    for (const [id, result] of results) {
-      sql.exec(
-        "INSERT INTO calls (turn, id, event_id, body, result) VALUES (1, ?, 'sevt_2', '{}', ?)",
-        id,
-        result,
-      );
-    }
+    messageRow(sql, "model", { role: "assistant", content });
+    for (const [id, result] of results) callRow(sql, id, {}, { event_id: "sevt_2", result });
     const wait = { turn: 1, kind: "approval" as const, until: 9 };
     addWait(sql, { ...wait, eventId: "sevt_2", callId: "open" }, 1);
     finishTurn(sql, 1, undefined, { everyTurns: 1, overBudget: false }, 2);
-    const [said, answered] = readMessages(sql);
+    const [said, answered] = readMessages(mainThread(sql));
     expect(JSON.stringify(said?.content)).toBe(JSON.stringify(content));
     const failed = {
       content: expect.stringContaining("before this call was done"),

@@ -2,75 +2,59 @@
 // taken in at the end of an iteration, given up with the turn. What it finds belongs to this question
 // and is never used for another.
 
-import { errorName, log } from "../../../src/platform/log.ts";
+import { log } from "../../../src/platform/log.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { workspaceMount } from "../../../src/platform/r2/mount-table.ts";
 import { sleep, within } from "../../../src/platform/sleep.ts";
-import type { AgentSettings } from "../../../src/platform/variables.ts";
+import { modelOf } from "../../../src/platform/threads/loop-ports.ts";
+import { readFiles } from "../../../src/platform/threads/read-files.ts";
 import {
   RECALL_BEGIN_MS,
   RECALL_RESUME_MS,
   RECALL_TOKENS,
 } from "../../../src/shared/limits/recall.ts";
-import type { Message } from "../../../src/shared/loop/messages.ts";
-import { toolCallsOf } from "../../../src/shared/loop/messages.ts";
+import type { ModelRequest } from "../../../src/shared/loop/model.ts";
+import { answerOf } from "../../../src/shared/loop/model.ts";
+import type { TurnState } from "../../../src/shared/loop/steps.ts";
 import type { Recalled, RecallPorts } from "../../../src/shared/recall/recall.ts";
 import { recall, unused, wantsRecall, withoutRead } from "../../../src/shared/recall/recall.ts";
 import { isWithin } from "../../../src/shared/safety/path.ts";
-import type { AgentEnv } from "../../env.ts";
+import { textDraft } from "../../../src/shared/thread/entry.ts";
+import type { Message } from "../../../src/shared/thread/messages.ts";
+import { toolCallsOf } from "../../../src/shared/thread/messages.ts";
+import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import type { Meta } from "../rows/meta.ts";
 import { hasRecall, readShown, recordRecall } from "../rows/recalls.ts";
 import type { Turn } from "../rows/turns.ts";
-import { addUsage } from "../rows/usage.ts";
+import { userWords } from "../rows/turns.ts";
+import { countUsage } from "../rows/usage.ts";
+import type { Conversation } from "../setup/conversation.ts";
 import type { TurnMemory } from "../setup/memory.ts";
-import { modelOf } from "../setup/model-ports.ts";
+import type { SessionContext } from "../setup/session-context.ts";
+
+/** Tools that were called in so many messages before the question count as in use. */
+const RECENT_MESSAGES = 10;
 
 /** What a turn was when its search may begin. */
-export interface TurnHistory {
+interface History {
   messages: readonly Message[];
-  seen: ReadonlyMap<string, string>;
   question: string;
   /** It waited for somebody outside, and goes on now. */
   stoodStill: boolean;
 }
 
-interface RecallSurroundings {
-  sql: SqlStorage;
-  env: Pick<AgentEnv, "FILES" | "MEMDIR">;
-  settings: AgentSettings;
-  commit(write: () => void): void;
-  now(): number;
-  /** Whether the user's tokens of the day are used up. */
-  overBudget(): Promise<boolean>;
-}
-
-export interface TurnRecall {
-  /** The model has been asked: the search begins soon. */
-  asked(): void;
-  /** Begins the search, once. */
-  begin(): void;
-  /** What joins these messages now: the attachment, once it is there. The first call may wait for it. */
-  joining(messages: readonly Message[]): Promise<Message[]>;
-  /** Within the transaction that puts a message into the transcript. */
-  joined(message: Message): void;
-  /** Ends the search; where nothing of it was used, that is recorded too, unless the turn only pauses. */
-  end(paused: boolean): void;
-}
-
-/** Tools that were called in so many messages before the question count as in use. */
-const RECENT_MESSAGES = 10;
-
 /** The search of a turn; undefined where there is none: no memory, one word, or it was done before. */
-export function turnRecall(
-  ports: RecallSurroundings,
+export function recallHook(
+  session: SessionContext,
+  of: Conversation,
   turn: Turn,
-  meta: Meta,
-  memory: TurnMemory | undefined,
-  history: TurnHistory,
+  state: TurnState,
   signal: AbortSignal,
-): TurnRecall | undefined {
-  const { sql, settings } = ports;
+): TurnHook | undefined {
+  const { sql, settings } = session;
+  const { memory } = of;
+  const history = historyOf(sql, turn, state);
   if (!memory || !wantsRecall(history.question) || hasRecall(sql, turn.n)) return undefined;
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
@@ -82,21 +66,17 @@ export function turnRecall(
   const record = (recalled: Recalled) => {
     if (recorded) return;
     recorded = true;
-    recordRecall(sql, turn, recalled, ports.now());
+    recordRecall(sql, turn, recalled, session.now());
   };
   const begin = () => {
     if (stopped.aborted) return;
-    search ??= run(ports, meta, memory, history, stopped).then((recalled) => {
+    search ??= run(session, of, memory, history, stopped).then((recalled) => {
       found = recalled;
       return recalled;
     });
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
-    asked() {
-      if (!search && !stopped.aborted) timer ??= setTimeout(begin, RECALL_BEGIN_MS);
-    },
-    begin,
     async joining(messages) {
       // Who waited for a person does not mind a moment more: the search is not lost to the wait.
       const ms = Math.max(settings.RECALL_WAIT_MS, history.stoodStill ? RECALL_RESUME_MS : 0);
@@ -107,27 +87,50 @@ export function turnRecall(
       waited = true;
       if (!found || recorded || attached || signal.aborted) return [];
       // What the model has read, written or deleted since the search began is not for it any more.
-      found = withoutRead(found, readByModel(memory.directory, { ...history, messages }));
-      const { attachment } = found;
+      found = withoutRead(found, readByModel(of, memory.directory, messages));
+      const { attachment, attached: memories } = found;
       if (attachment === undefined) {
         const recalled = found;
-        ports.commit(() => record(recalled));
+        session.commit(() => record(recalled));
         return [];
       }
-      attached = { role: "user", content: [{ type: "text", text: attachment }] };
-      return [attached];
+      const draft = textDraft({ type: "recall", memories: memories.map(shownOf) }, attachment);
+      attached = draft.message;
+      return [draft];
     },
-    joined(message) {
-      if (message === attached && found) record(found);
+    record(step) {
+      if (step.type === "joined" && step.message === attached && found) record(found);
     },
-    end(paused) {
+    after(step) {
+      // The search begins soon after the model was asked, or at once when it is at work.
+      if (step.type === "answered" && step.calls.length > 0) begin();
+      if (step.type !== "request_started" || search || stopped.aborted) return;
+      timer ??= setTimeout(begin, RECALL_BEGIN_MS);
+    },
+    left(outcome) {
       clearTimeout(timer);
       stop.abort();
-      if (paused || recorded || !search) return;
+      // A turn that only pauses, or broke off, searches again when it goes on.
+      const paused = outcome?.reason === "wait" || outcome?.reason === "requires_action";
+      if (!outcome || paused || recorded || !search) return;
       const recalled = unused(found ?? NOTHING);
-      ports.commit(() => record(recalled));
+      session.commit(() => record(recalled));
     },
   };
+}
+
+function historyOf(sql: SqlStorage, turn: Turn, { messages, pending }: TurnState): History {
+  const question = userWords(sql, turn)
+    .map(({ text }) => text)
+    .join("\n");
+  const stoodStill = pending.some(
+    ({ permission }) => permission === "ask" || permission === "client",
+  );
+  return { messages, question, stoodStill };
+}
+
+function shownOf({ path, shown }: Recalled["attached"][number]): { path: string; text: string } {
+  return { path, text: shown };
 }
 
 /** The turn was over before anything was found. */
@@ -147,72 +150,61 @@ const NOTHING: Recalled = {
 };
 
 async function run(
-  ports: RecallSurroundings,
-  meta: Meta,
+  session: SessionContext,
+  of: Conversation,
   memory: TurnMemory,
-  history: TurnHistory,
+  history: History,
   signal: AbortSignal,
 ): Promise<Recalled> {
-  const stub = memdirStub(ports.env, meta, memory.storeId);
-  const shown = readShown(ports.sql);
+  const { sql, env, settings } = session;
+  const { meta } = of;
+  const stub = memdirStub(env, meta, memory.storeId);
+  const shown = readShown(sql);
   const recent = history.messages
     .slice(-RECENT_MESSAGES)
     .flatMap((message) => toolCallsOf(message));
-  const overBudget = await ports.overBudget();
+  const overBudget = await session.overBudget();
   return recall(
     {
       message: history.question,
       toolsInUse: [...new Set(recent.map(({ name }) => name))],
       shown: new Set(shown.keys()),
-      read: readByModel(memory.directory, history),
+      read: readByModel(of, memory.directory, history.messages),
       sessionBytes: [...shown.values()].reduce((sum, bytes) => sum + bytes, 0),
       directory: memory.directory,
-      fallback: ports.settings.RECALL_FALLBACK,
+      fallback: settings.RECALL_FALLBACK,
     },
     {
       scan: async (limit) => unwrap(await stub.scan(limit)),
-      choose: overBudget ? undefined : chooser(ports, meta, signal),
+      choose: overBudget ? undefined : chooser(session, meta, signal),
       read: async (path) => (await memory.files.get(path))?.bytes,
-      workspace: workspaceOf(ports, meta),
+      workspace: workspaceOf(session, meta),
       within,
-      now: ports.now,
+      now: session.now,
     },
   );
 }
 
 /** One call of the small model. Its tokens are counted apart, whatever becomes of its answer. */
-function chooser(
-  ports: RecallSurroundings,
-  meta: Meta,
-  signal: AbortSignal,
-): RecallPorts["choose"] {
-  const model = ports.settings.RECALL_MODEL;
+function chooser(session: SessionContext, meta: Meta, signal: AbortSignal): RecallPorts["choose"] {
+  const { settings } = session;
+  const model = settings.RECALL_MODEL;
   return async ({ system, message, schema, maxTokens }) => {
-    const speech = modelOf(ports.settings).stream(
-      {
-        purpose: "recall",
-        sessionId: meta.id,
-        model,
-        maxTokens: Math.min(maxTokens, RECALL_TOKENS),
-        system: [system],
-        tools: [],
-        messages: [{ role: "user", content: [{ type: "text", text: message }] }],
-        schema,
-        thoughtless: true,
-      },
-      signal,
-    );
-    let event = await speech.next();
-    while (!event.done) event = await speech.next();
-    const answer = event.value;
-    const { usage } = answer;
-    try {
-      if (usage) ports.commit(() => addUsage(ports.sql, "recall", model, usage, ports.now()));
-    } catch (error) {
-      log("recall.usage_lost", { error: errorName(error) });
-    }
+    const request: ModelRequest = {
+      purpose: "recall",
+      sessionId: meta.id,
+      model,
+      maxTokens: Math.min(maxTokens, RECALL_TOKENS),
+      system: [system],
+      tools: [],
+      messages: [{ role: "user", content: [{ type: "text", text: message }] }],
+      schema,
+      noThinking: true,
+    };
+    const answer = await answerOf(modelOf(settings), request, signal);
+    countUsage(session, request, answer.usage);
     if (answer.status === "failed") {
-      if (answer.kind !== "aborted") tellOnce(model, answer.kind);
+      if (answer.kind !== "aborted") logOnce(model, answer.kind);
       return { status: "failed", cause: answer.kind };
     }
     // Whatever else it says: an answer that was refused, cut or paused is none.
@@ -224,25 +216,26 @@ function chooser(
   };
 }
 
-const told = new Set<string>();
+const logged = new Set<string>();
 
 /** A selector that always fails would fill the log with one and the same line. */
-function tellOnce(model: string, cause: string): void {
-  if (told.has(`${model} ${cause}`)) return;
-  told.add(`${model} ${cause}`);
+function logOnce(model: string, cause: string): void {
+  if (logged.has(`${model} ${cause}`)) return;
+  logged.add(`${model} ${cause}`);
   log("recall.selector_failed", { model, cause });
 }
 
 /** Claims are checked where the project's files are; on somebody's own machine nobody can look. */
-function workspaceOf(ports: RecallSurroundings, meta: Meta): RecallPorts["workspace"] {
-  const { at, store } = workspaceMount(ports.env.FILES, meta, meta.environmentId);
+function workspaceOf({ env }: SessionContext, meta: Meta): RecallPorts["workspace"] {
+  const { at, store } = workspaceMount(env.FILES, meta, meta.environmentId);
   return isWithin(at, meta.projectRoot) ? { at, store, project: meta.projectRoot } : undefined;
 }
 
 /** Memories that the model has read or written itself, whole or in part. */
 function readByModel(
+  { thread }: Conversation,
   directory: string,
-  { messages, seen }: { messages: readonly Message[]; seen: ReadonlyMap<string, string> },
+  messages: readonly Message[],
 ): Set<string> {
   const named = messages.flatMap((message) =>
     toolCallsOf(message).flatMap(({ input }) =>
@@ -251,7 +244,7 @@ function readByModel(
   );
   const below = `${directory}/`;
   return new Set(
-    [...seen.keys(), ...named]
+    [...readFiles(thread).keys(), ...named]
       .filter((path) => path.startsWith(below))
       .map((path) => path.slice(below.length)),
   );

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { assistant, user } from "../loop/history-fixture.ts";
 import { createCallIds } from "./call-ids.ts";
-import { assistant, user } from "./history-fixture.ts";
 import type { Message } from "./messages.ts";
 
 const asked = (...ids: string[]): Message =>

@@ -1,0 +1,84 @@
+// Tool results that were too large for their conversation, whole: rows that go with their thread. The
+// agent reads them as files.
+
+import { MemdirError } from "../../shared/errors.ts";
+import { checkListQuery } from "../../shared/files/list-query.ts";
+import type { Mount } from "../../shared/files/mounts.ts";
+import type { FileEntry, StoredFile } from "../../shared/files/store.ts";
+import { ROW_BYTES } from "../../shared/limits/turn.ts";
+import { STORED_DIRECTORY } from "../../shared/loop/stored-result.ts";
+import { byteLength } from "../../shared/text/bytes.ts";
+import type { Thread } from "./thread.ts";
+
+/** Keeps a result under the path that its beginning names. Within the transaction of that. */
+export function storeResult(
+  { sql, id }: Thread,
+  { path, content }: { path: string; content: string },
+  now: number,
+): void {
+  sql.exec(
+    `INSERT OR REPLACE INTO stored_results (path, thread, at, size, etag, body)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    path.slice(STORED_DIRECTORY.length + 1),
+    id,
+    now,
+    byteLength(content),
+    // A result is written once: its place and time tell it from every other.
+    `${now}-${path.length}-${content.length}`,
+    content,
+  );
+}
+
+type Row = { path: string; at: number; size: number; etag: string };
+
+/** The stored results of all threads as files that are read and never written. */
+export function storedResultsMount(sql: SqlStorage): Mount {
+  const columns = "path, at, size, etag";
+  const entry = ({ path, at, size, etag }: Row): FileEntry => ({ path, size, etag, modified: at });
+  const readOnly = async (): Promise<never> => {
+    throw new MemdirError(
+      "forbidden",
+      `${STORED_DIRECTORY} holds tool results, which are only read`,
+    );
+  };
+  return {
+    at: STORED_DIRECTORY,
+    rights: "read",
+    maxFileBytes: ROW_BYTES,
+    label: "results of earlier tool calls",
+    store: {
+      async get(path): Promise<StoredFile | undefined> {
+        const [row] = sql
+          .exec<Row & { body: string }>(
+            `SELECT ${columns}, body FROM stored_results WHERE path = ?`,
+            path,
+          )
+          .toArray();
+        return row && { ...entry(row), bytes: new TextEncoder().encode(row.body) };
+      },
+      async head(path) {
+        const [row] = sql
+          .exec<Row>(`SELECT ${columns} FROM stored_results WHERE path = ?`, path)
+          .toArray();
+        return row && entry(row);
+      },
+      async list(query) {
+        const { prefix, after, limit } = checkListQuery(query);
+        const rows = sql
+          .exec<Row>(
+            `SELECT ${columns} FROM stored_results
+             WHERE substr(path, 1, length(?1)) = ?1 AND path > ?2 ORDER BY path LIMIT ?3`,
+            prefix,
+            after,
+            limit + 1,
+          )
+          .toArray();
+        const entries = rows.slice(0, limit).map(entry);
+        const last = rows.length > limit ? entries.at(-1) : undefined;
+        return last ? { entries, next: last.path } : { entries };
+      },
+      put: readOnly,
+      delete: readOnly,
+    },
+  };
+}

@@ -1,0 +1,149 @@
+// The extraction fork, in a thread of its own: the conversation's prefix, its own rights, the lease kept
+// alive while it runs.
+
+import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { drive } from "../../../src/platform/threads/drive.ts";
+import { countMessages } from "../../../src/platform/threads/entries.ts";
+import { loopPorts } from "../../../src/platform/threads/loop-ports.ts";
+import { inheritRead, knownFiles } from "../../../src/platform/threads/read-files.ts";
+import { readTurn } from "../../../src/platform/threads/record-step.ts";
+import type { Batch } from "../../../src/shared/extraction/batch.ts";
+import { extractionPrompt } from "../../../src/shared/extraction/prompt.ts";
+import { recalledIn } from "../../../src/shared/extraction/repeats.ts";
+import { extractionTools } from "../../../src/shared/extraction/sandbox.ts";
+import { runFork as forkLoop } from "../../../src/shared/fork/forked-agent.ts";
+import {
+  EXTRACTION_ITERATIONS,
+  EXTRACTION_MS,
+  FORK_MODEL_ATTEMPTS,
+} from "../../../src/shared/limits/extraction.ts";
+import { SCAN_FILES } from "../../../src/shared/limits/memory.ts";
+import type { FailureKind } from "../../../src/shared/loop/model.ts";
+import type { StepHook } from "../../../src/shared/loop/steps.ts";
+import type { Tool } from "../../../src/shared/loop/tool.ts";
+import { runLogHook } from "../rows/run-log.ts";
+import type { Run } from "../rows/runs.ts";
+import { beginRun, isUnfinished } from "../rows/runs.ts";
+import { FORK_TURN } from "../rows/session-threads.ts";
+import { usageHook } from "../rows/usage.ts";
+import type { Conversation } from "../setup/conversation.ts";
+import { sessionMounts } from "../setup/conversation.ts";
+import type { SharedPrefix } from "../setup/fork-prefix.ts";
+import { forkPrefix } from "../setup/fork-prefix.ts";
+import type { TurnMemory } from "../setup/memory.ts";
+import type { SessionContext } from "../setup/session-context.ts";
+import { clientTools } from "../setup/session-tools.ts";
+import type { ForkEnd } from "./extraction-ends.ts";
+import type { Lease } from "./extraction-lease.ts";
+
+/** A conversation whose memory is written under the fork's lease. */
+interface Extracted extends Conversation {
+  memory: TurnMemory;
+}
+
+/** Begins a run over these turns; it knows the files that its parent knows now. */
+export async function newRun(
+  { sql, commit, now }: SessionContext,
+  { thread, memory }: Extracted,
+  { stub }: Lease,
+  due: Batch,
+): Promise<Run> {
+  const known = unwrap(await stub.scan(SCAN_FILES));
+  const task = extractionPrompt({
+    directory: memory.directory,
+    messages: countMessages(thread, due),
+    known,
+    iterations: EXTRACTION_ITERATIONS,
+  });
+  return commit(() => {
+    const run = beginRun(sql, "extraction", due, task, now());
+    inheritRead(run.thread, thread);
+    return run;
+  });
+}
+
+/** Undefined where it was cut off: its signal, a lease that passed on, or somebody who ended the run. */
+export async function runFork(
+  session: SessionContext,
+  of: Extracted,
+  run: Run,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<ForkEnd | undefined> {
+  const { sql, settings } = session;
+  const { meta } = of;
+  const stop = new AbortController();
+  const cut = AbortSignal.any([signal, stop.signal]);
+  const deadline = session.now() + EXTRACTION_MS;
+  const isLate = () => session.now() > deadline;
+  const prefix = forkPrefix(of, { upToTurn: run.lastTurn, fromTurn: run.firstTurn });
+  const most = { iterations: EXTRACTION_ITERATIONS, attempts: FORK_MODEL_ATTEMPTS };
+  const ports = {
+    ...loopPorts(settings, meta.model, most),
+    tools: forkTools(session, of, run, prefix, lease),
+  };
+  const state = readTurn(run.thread, FORK_TURN);
+  const fork = forkLoop(prefix, { purpose: "extraction", sessionId: meta.id }, state, ports, cut);
+  let failure: FailureKind | undefined;
+  const watch: StepHook = {
+    record(step) {
+      if (step.type === "request_failed") failure = step.failure.kind;
+    },
+  };
+  const hooks = [watch, runLogHook(sql, run), usageHook(session, "extraction", meta.model)];
+  const heart = keepAlive(lease, settings.LEASE_MS, stop);
+  const timer = setTimeout(() => stop.abort(), EXTRACTION_MS);
+  try {
+    const outcome = await drive(fork, session, run.thread, FORK_TURN, hooks, () => {
+      if (isLate() || !isUnfinished(sql, run.n)) stop.abort();
+      return cut.aborted;
+    });
+    if (outcome) return { outcome, failure };
+    return isLate() ? { outcome: { reason: "failed" } } : undefined;
+  } finally {
+    clearInterval(heart);
+    clearTimeout(timer);
+  }
+}
+
+/** The parent's tools by the same names, with the fork's rights. */
+function forkTools(
+  session: SessionContext,
+  { meta, memory }: Extracted,
+  run: Run,
+  prefix: SharedPrefix,
+  { stub }: Lease,
+): Map<string, Tool> {
+  const tools = extractionTools({
+    mounts: sessionMounts(session, meta, memory).list,
+    directory: memory.directory,
+    files: memory.files,
+    seen: knownFiles(run.thread),
+    known: async () => ({
+      memories: unwrap(await stub.scan(SCAN_FILES)),
+      recalled: recalledIn(prefix.entries),
+    }),
+  });
+  for (const tool of clientTools(meta)) tools.set(tool.name, tool);
+  return tools;
+}
+
+/**
+ * Renews the lease by the clock and not by steps: a model may write one long call for minutes. One that
+ * has passed on stops the fork.
+ */
+function keepAlive(
+  { stub, token }: Lease,
+  ms: number,
+  stop: AbortController,
+): ReturnType<typeof setInterval> {
+  return setInterval(() => {
+    stub.renew("extraction", token, ms).then(
+      (renewed) => {
+        if (renewed.ok && renewed.value.status !== "granted") stop.abort();
+      },
+      // One that cannot be told now is told the next time; a lease that has passed on refuses writes.
+      () => {},
+    );
+  }, ms / 3);
+}

@@ -1,0 +1,30 @@
+import { env } from "cloudflare:test";
+import { variablesOf } from "../../../src/platform/variables.ts";
+import type { SessionContext } from "../setup/session-context.ts";
+
+/** The model's server of tests. */
+export const MODEL = {
+  ANTHROPIC_API_KEY: "demo-model",
+  ANTHROPIC_BASE_URL: "http://model.test",
+};
+
+/** What a session's object hands to what it does, in that object; some of it in another way. */
+export function contextOf(
+  storage: DurableObjectStorage,
+  more: Partial<SessionContext> = {},
+): SessionContext {
+  return {
+    sql: storage.sql,
+    env,
+    settings: { ...variablesOf(env), ...MODEL },
+    commit: (write) => storage.transactionSync(write),
+    preview: () => {},
+    now: () => Date.now(),
+    overBudget: async () => false,
+    waitUntil: () => {},
+    ended: () => {},
+    subrequests: { used: 0 },
+    notes: { look: () => {}, inFlight: () => undefined, stop: () => {} },
+    ...more,
+  };
+}

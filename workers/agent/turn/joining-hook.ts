@@ -1,0 +1,46 @@
+// Messages that come while a turn runs and join it, where the session says so. Until the moment in
+// which one is in the transcript it is a queued turn, so that it is never lost: it joins, or has its
+// turn.
+
+import type { Draft } from "../../../src/shared/thread/entry.ts";
+import { USER } from "../../../src/shared/thread/entry.ts";
+import type { Message } from "../../../src/shared/thread/messages.ts";
+import { resultsOf } from "../../../src/shared/thread/shrink.ts";
+import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
+import { appendEvent } from "../rows/events.ts";
+import type { Turn } from "../rows/turns.ts";
+import { changeTurn, queuedTurns, userWords } from "../rows/turns.ts";
+import type { SessionContext } from "../setup/session-context.ts";
+
+export function joiningHook(
+  { sql, now }: Pick<SessionContext, "sql" | "now">,
+  turn: Turn,
+  signal: AbortSignal,
+): TurnHook {
+  const taken = new Map<Message, Turn>();
+  return {
+    /** Those that are queued, in their order: only after results, before the next call. */
+    async joining(history) {
+      if (signal.aborted || !isAfterResults(history)) return [];
+      return queuedTurns(sql).map((queued): Draft => {
+        const message: Message = { role: "user", content: userWords(sql, queued) };
+        taken.set(message, queued);
+        return { origin: USER, message };
+      });
+    },
+    /** The turn that the message would have had is over. */
+    record(step) {
+      const own = step.type === "joined" ? taken.get(step.message) : undefined;
+      if (!own) return;
+      changeTurn(sql, own.n, { status: "done" });
+      const draft = { type: "turn.joined", turn_id: turn.eventId, message_id: own.eventId };
+      appendEvent(sql, draft, now());
+    },
+  };
+}
+
+/** Whether the model has had no word since its last results. */
+function isAfterResults(history: readonly Message[]): boolean {
+  const last = history.findLastIndex(({ role }) => role === "assistant");
+  return history.slice(last + 1).some((message) => resultsOf(message).length > 0);
+}

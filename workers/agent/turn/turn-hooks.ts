@@ -1,0 +1,40 @@
+import type { TurnState } from "../../../src/shared/loop/steps.ts";
+import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
+import { contextHook } from "../compaction/context-hook.ts";
+import { notesHook } from "../notes/notes-hook.ts";
+import { recallHook } from "../recall/recall-hook.ts";
+import type { Turn } from "../rows/turns.ts";
+import { usageHook } from "../rows/usage.ts";
+import type { Conversation } from "../setup/conversation.ts";
+import type { SessionContext } from "../setup/session-context.ts";
+import { subrequestsHook } from "../setup/subrequests.ts";
+import { eventsHook } from "./events-hook.ts";
+import { joiningHook } from "./joining-hook.ts";
+import { savedHook } from "./saved-hook.ts";
+
+/**
+ * The parts of a turn, in the order in which each moment comes to them. What follows from a turn's end
+ * is in `finish-turn.ts`.
+ */
+export function turnHooks(
+  session: SessionContext,
+  of: Conversation,
+  turn: Turn,
+  state: TurnState,
+  signal: AbortSignal,
+): TurnHook[] {
+  const { meta, memory } = of;
+  const resumed = state.iteration > 0;
+  const hooks = [
+    subrequestsHook(session.subrequests),
+    contextHook(session, { ...of, turn }, signal),
+    eventsHook(session, turn),
+    memory && savedHook(session, turn, memory, resumed),
+    usageHook(session, "main", meta.model),
+    notesHook(session, turn),
+    // What was recalled joins first: it belongs to the turn's own question.
+    recallHook(session, of, turn, state, signal),
+    meta.midTurnMessages === "join" ? joiningHook(session, turn, signal) : undefined,
+  ];
+  return hooks.filter((hook) => hook !== undefined);
+}

@@ -1,5 +1,6 @@
 // What clients are told by `session.error`: for people, without content, and with what comes next.
 
+import type { SessionError } from "../../../src/shared/events/session.ts";
 import type { FailureKind, ModelFailure } from "../../../src/shared/loop/model.ts";
 import type { Problem } from "../../../src/shared/loop/steps.ts";
 
@@ -64,11 +65,11 @@ export function problemError(problem: Problem) {
   return sessionError(type, problem.message, !problem.goesOn);
 }
 
-function sessionError(type: string, message: string, over: boolean) {
+function sessionError(type: SessionError["type"], message: string, over: boolean): SessionError {
   return { type, message, retry_status: { type: over ? "exhausted" : "retrying" } };
 }
 
-function errorType(kind: FailureKind): string {
+function errorType(kind: FailureKind): SessionError["type"] {
   if (kind === "overloaded") return "model_overloaded_error";
   if (kind === "rate_limited") return "model_rate_limited_error";
   return "model_request_failed_error";

@@ -3,16 +3,7 @@
 
 import { isId, newId } from "../../../src/platform/ids.ts";
 import { refuseLarge } from "../../../src/platform/threads/row-size.ts";
-
-/** What an event holds beside its envelope. */
-export interface EventDraft {
-  type: string;
-  /** Given where a preview has already announced it. */
-  id?: string;
-  /** Id of the `user.message` event whose turn this belongs to. */
-  turn_id?: string;
-  [field: string]: unknown;
-}
+import type { EventDraft } from "../../../src/shared/events/event.ts";
 
 /** An event as clients get it, and its JSON as it is sent. */
 export interface StoredEvent {

@@ -5,8 +5,8 @@ import type { EventQuery } from "../rows/events.ts";
 import { lastSeq, readEvents, seqOfCursor } from "../rows/events.ts";
 import { listRecalls } from "../rows/recalls.ts";
 import { listRuns } from "../rows/runs.ts";
-import type { Subscriber } from "../stream/event-stream.ts";
 import { eventStream } from "../stream/event-stream.ts";
+import type { Subscriber } from "../stream/subscription.ts";
 import { runShape } from "./run-shape.ts";
 
 /** A page of events: their JSON, and the number to go on behind. */
@@ -62,10 +62,12 @@ export function openStream(
     );
   }
   return eventStream(
-    (from, limit) => (session.gone() ? [] : readEvents(sql, { after: from, limit })),
-    (subscriber) => {
-      session.subscribers.add(subscriber);
-      return () => session.subscribers.delete(subscriber);
+    {
+      read: (from, limit) => (session.gone() ? [] : readEvents(sql, { after: from, limit })),
+      subscribe(subscriber) {
+        session.subscribers.add(subscriber);
+        return () => session.subscribers.delete(subscriber);
+      },
     },
     { after, previews },
   );

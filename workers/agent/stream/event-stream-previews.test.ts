@@ -6,9 +6,12 @@ import { createPreview } from "./preview.ts";
 
 const delta = (id: string, text: string): PreviewFrame => ({
   of: "agent.message",
-  type: "event_delta",
   id,
-  body: { type: "event_delta", event_id: id, text },
+  body: {
+    type: "event_delta",
+    event_id: id,
+    delta: { type: "content_delta", index: 0, content: { type: "text", text } },
+  },
 });
 const preview = (log: Log, ...frames: PreviewFrame[]) => {
   for (const subscriber of log.subscribers) subscriber.preview(frames);

@@ -34,8 +34,11 @@ export function createJoins(sql: SqlStorage, turn: Turn, signal: AbortSignal): J
       const own = taken.get(message);
       if (!own) return;
       changeTurn(sql, own.n, { status: "done", outcome: { reason: "end_turn" } });
-      const draft = { type: "turn.joined", turn_id: turn.eventId, message_id: own.eventId };
-      appendEvent(sql, draft, now);
+      appendEvent(
+        sql,
+        { type: "turn.joined", turn_id: turn.eventId, message_id: own.eventId },
+        now,
+      );
     },
   };
 }

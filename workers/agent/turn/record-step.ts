@@ -10,13 +10,14 @@ import {
   planCall,
 } from "../../../src/platform/threads/calls.ts";
 import { appendMessage } from "../../../src/platform/threads/entries.ts";
+import type { TurnEventDraft } from "../../../src/shared/events/event.ts";
+import { savedEvent } from "../../../src/shared/events/memory.ts";
 import { APPROVAL_TIMEOUT_MS, CUSTOM_TOOL_TIMEOUT_MS } from "../../../src/shared/limits/tools.ts";
 import type { AssistantBlock } from "../../../src/shared/loop/messages.ts";
 import type { Usage } from "../../../src/shared/loop/model.ts";
 import { NO_USAGE } from "../../../src/shared/loop/model.ts";
 import type { AnsweredStep, CallState, LoopStep } from "../../../src/shared/loop/steps.ts";
 import { failureError, problemError } from "../contract/session-errors.ts";
-import type { EventDraft } from "../rows/events.ts";
 import { appendEvent } from "../rows/events.ts";
 import { markWrote } from "../rows/extraction-state.ts";
 import { countAnswer } from "../rows/notes.ts";
@@ -110,25 +111,6 @@ export function recordSaved(to: Recording): void {
   event(to, savedEvent("agent", to.saved.storeId, to.saved.receipts));
 }
 
-/** A `memory.saved` event, without the turn that it belongs to. */
-export function savedEvent(
-  by: "agent" | "extraction",
-  storeId: string,
-  receipts: readonly Receipt[],
-): EventDraft {
-  return {
-    type: "memory.saved",
-    by,
-    store_id: storeId,
-    memories: receipts.map(({ path, operation, memoryId, versionId }) => ({
-      path: `/${path}`,
-      operation,
-      memory_id: memoryId,
-      memory_version_id: versionId,
-    })),
-  };
-}
-
 /** Closes the request that a crash left open. */
 export function closeSpan(to: Recording): void {
   endSpan(to, NO_USAGE, true);
@@ -138,8 +120,7 @@ function recordAnswer(to: Recording, step: AnsweredStep): void {
   const { sql, turn } = to;
   const blocks = step.message?.role === "assistant" ? step.message.content : [];
   if (blocks.some((block) => block.type === "thinking" || block.type === "redacted_thinking")) {
-    const id = to.preview.thinkingId();
-    event(to, { type: "agent.thinking", ...(id === undefined ? {} : { id }) });
+    event(to, { type: "agent.thinking", id: to.preview.thinkingId() });
   }
   messageEvent(to, blocks);
   for (const state of step.calls) announceCall(to, state);
@@ -171,17 +152,19 @@ function announceCall(to: Recording, state: CallState): void {
   const kind = forClient ? "client" : state.permission === "ask" ? "approval" : undefined;
   const limits = to.waits ?? { approval: APPROVAL_TIMEOUT_MS, client: CUSTOM_TOOL_TIMEOUT_MS };
   const until = kind && to.now + limits[kind];
-  const eventId = event(to, {
-    ...(forClient
-      ? { type: "agent.custom_tool_use", name, input }
+  const expires_at = until === undefined ? undefined : new Date(until).toISOString();
+  const eventId = event(
+    to,
+    state.permission === "client"
+      ? { type: "agent.custom_tool_use", name, input, expires_at }
       : {
           type: "agent.tool_use",
           name,
           input,
           evaluated_permission: state.permission ?? "allow",
-        }),
-    ...(until === undefined ? {} : { expires_at: new Date(until).toISOString() }),
-  });
+          expires_at,
+        },
+  );
   addCall(sql, turn, eventId, state);
   if (kind && until !== undefined) {
     addWait(sql, { eventId, turn, callId, kind, until }, to.now);
@@ -191,8 +174,7 @@ function announceCall(to: Recording, state: CallState): void {
 function messageEvent(to: Recording, blocks: readonly AssistantBlock[]): void {
   const content = blocks.filter((block) => block.type === "text");
   if (content.length === 0) return;
-  const id = to.preview.messageId();
-  event(to, { type: "agent.message", content, ...(id === undefined ? {} : { id }) });
+  event(to, { type: "agent.message", content, id: to.preview.messageId() });
 }
 
 /** What broke off has its price all the same. */
@@ -220,6 +202,6 @@ function endSpan(to: Recording, usage: Usage, isError: boolean): void {
 }
 
 /** Appends an event of this turn. */
-function event(to: Recording, draft: EventDraft) {
+function event(to: Recording, draft: TurnEventDraft) {
   return appendEvent(to.sql, { ...draft, turn_id: to.turnId }, to.now).id;
 }

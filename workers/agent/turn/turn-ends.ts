@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { closingResults, dropCalls } from "../../../src/platform/threads/calls.ts";
 import { appendMessage } from "../../../src/platform/threads/entries.ts";
+import type { SessionError, StopReason } from "../../../src/shared/events/session.ts";
 import type { Message } from "../../../src/shared/loop/messages.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { iterationsError, refusalError, unexpectedError } from "../contract/session-errors.ts";
@@ -63,7 +64,7 @@ export function finishTurn(
     preview: createPreview(),
     now,
   };
-  const tell = (error: Record<string, unknown>) =>
+  const tell = (error: SessionError) =>
     appendEvent(sql, { type: "session.error", error, turn_id: turn.eventId }, now);
   if (outcome?.reason === "wait") {
     changeTurn(sql, n, { resumeAt: turn.resumeAt ?? now + outcome.ms });
@@ -89,8 +90,10 @@ export function finishTurn(
   if (meta.memory.enabled) {
     // Step 12: what follows from the turn is on disk with its end.
     const reason = endTurnMark(sql, n, outcome, background, now);
-    const skipped = { type: "memory.skipped", by: "extraction", reason, turn_id: turn.eventId };
-    if (reason !== undefined) appendEvent(sql, skipped, now);
+    if (reason !== undefined) {
+      const turn_id = turn.eventId;
+      appendEvent(sql, { type: "memory.skipped", by: "extraction", reason, turn_id }, now);
+    }
   }
   appendEvent(
     sql,
@@ -103,7 +106,7 @@ export function finishTurn(
     {
       type: "session.status_idle",
       turn_id: turn.eventId,
-      stop_reason: { type: stopReason(outcome) },
+      stop_reason: stopReason(outcome),
       stop_details: null,
     },
     now,
@@ -133,19 +136,19 @@ function followsAnother(sql: SqlStorage, turn: Turn): boolean {
   return row?.type === "session.status_running" && turn.n > 1;
 }
 
-function stopReason(outcome: LoopOutcome | undefined): string {
+function stopReason(outcome: LoopOutcome | undefined): StopReason {
   switch (outcome?.reason) {
     case "end_turn":
     case "interrupted":
-      return "end_turn";
+      return { type: "end_turn" };
     case "refusal":
-      return "refusal";
+      return { type: "refusal" };
     case "failed":
     case "stopped":
     case "iterations":
     case "wait":
     case "requires_action":
     case undefined:
-      return "retries_exhausted";
+      return { type: "retries_exhausted" };
   }
 }

@@ -110,7 +110,7 @@ export class Session extends DurableObject<AgentEnv> {
   }
 
   /** Runs of the extraction fork with their logs, newest first. */
-  extractions(query: { before?: number; limit: number }): Promise<Reply<RecordPage>> {
+  extractions(query: { before?: number | undefined; limit: number }): Promise<Reply<RecordPage>> {
     return this.#reading(() => extractionPage(this.#sql, query));
   }
 

@@ -84,7 +84,7 @@ describe("previews", () => {
     preview(log, start("a"), delta("a", "Hel"), delta("a", long), delta("a", "left out"));
     await client.readFrames(3);
     await settled();
-    preview(log, delta("a", "behind the hole"));
+    preview(log, delta("a", "after the hole"));
     log.append();
     while (!ids(client).includes(1)) await client.read();
     expect(previewsOf(client)).toHaveLength(3);

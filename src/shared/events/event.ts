@@ -1,5 +1,6 @@
 // Everything that stands in a session's event log, as clients get it. A row is written from a typed
-// draft and handed on as text: nothing parses it on the way out.
+// draft and handed on as text: nothing parses it on the way out. A row that is damaged goes out as a
+// placeholder `{seq, id, type, unreadable: true}`, which no schema takes.
 
 import * as z from "zod";
 import { agentEvents } from "./agent.ts";

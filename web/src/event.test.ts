@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseEvent } from "./event.ts";
+import { parseEvent, parsePreview } from "./event.ts";
 
 const base = { id: "e1", seq: 4, turn_id: "t1" };
 const read = { id: "e1", seq: 4, turnId: "t1" };
@@ -28,4 +28,37 @@ it("tells of a conversation that was shortened, with its figures", () => {
     before: 900,
     after: 200,
   });
+});
+
+it("goes on with what an older or newer service says: types and fields that it does not know", () => {
+  expect(parseEvent({ ...base, type: "agent.dreamt", reason: "tired" })).toEqual({
+    ...read,
+    kind: "other",
+    type: "agent.dreamt",
+    detail: "tired",
+  });
+  expect(parseEvent({ ...base, type: "toString" })).toMatchObject({ kind: "other" });
+  expect(
+    parseEvent({ ...base, type: "session.status_idle", stop_reason: { type: "napping" }, x: 1 }),
+  ).toEqual({ ...read, kind: "idle", reason: "napping" });
+  expect(parseEvent({ ...base, type: "session.error", unreadable: true })).toEqual({
+    ...read,
+    kind: "error",
+    message: "Unknown error",
+    retry: "",
+  });
+  expect(parseEvent("no event")).toMatchObject({ kind: "other", type: "unknown" });
+});
+
+it("tells a preview from a stored event", () => {
+  const delta = { type: "content_delta", index: 1, content: { type: "text", text: "Hel" } };
+  const preview = { type: "event_start", event: { id: "e1", type: "agent.message" } };
+  expect(parsePreview(preview)).toEqual({ kind: "start", id: "e1", type: "agent.message" });
+  expect(parsePreview({ type: "event_delta", event_id: "e1", delta })).toEqual({
+    kind: "delta",
+    id: "e1",
+    index: 1,
+    text: "Hel",
+  });
+  expect(parsePreview({ ...base, type: "agent.message" })).toBeUndefined();
 });

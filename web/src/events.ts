@@ -1,14 +1,16 @@
+import type { EventDraft, EventOf } from "../../src/shared/events/event.ts";
 import type { Api } from "./api.ts";
 import { parseEvent, type SessionEvent } from "./event.ts";
 import { asList, asObject, asText } from "./json.ts";
 import { listItems } from "./pages.ts";
 
-type ClientEvent =
-  | { type: "user.message"; content: { type: "text"; text: string }[] }
-  | { type: "user.interrupt" }
-  | { type: "user.tool_confirmation"; tool_use_id: string; result: Verdict };
+/** What this page sends, in the shape in which it is stored. */
+type ClientEvent = Extract<
+  EventDraft,
+  { type: "user.message" | "user.interrupt" | "user.tool_confirmation" }
+>;
 
-export type Verdict = "allow" | "deny";
+export type Verdict = EventOf<"user.tool_confirmation">["result"];
 
 const PAGE_SIZE = 100;
 

@@ -1,6 +1,7 @@
 // Path B of reading: once a user turn, the few memories that bear on the user's message. A failure of
 // any part costs what that part would have given, never the turn.
 
+import type { Explanation } from "../events/memory.ts";
 import { SCAN_FILES } from "../limits/memory.ts";
 import { RECALL_SESSION_BYTES, RECALL_TURN_BYTES, RECALL_VERIFY_MS } from "../limits/recall.ts";
 import { ageOf } from "../memdir/age.ts";
@@ -38,30 +39,6 @@ export interface RecallPorts extends ChoosePorts {
   workspace: Workspace | undefined;
   /** Milliseconds since the epoch. */
   now(): number;
-}
-
-export type DropReason =
-  | "not_in_list"
-  | "already_shown"
-  | "already_read"
-  | "over_file_limit"
-  | "turn_limit"
-  | "session_limit"
-  /** Not to be read, no text, or nothing in it. */
-  | "unreadable"
-  | "not_used";
-
-/** What was chosen and why, as it is told to clients. Paths are relative. */
-export interface Explanation {
-  /** How many files the selector was offered. */
-  offered: number;
-  selected: { path: string; type: MemoryType | null; age_days: number | null; bytes: number }[];
-  dropped: { path: string; reason: DropReason }[];
-  source: "model" | "words" | "none";
-  /** Why the model's choice does not count, or "scan_failed". */
-  fallback?: string;
-  /** `read` includes the checks. */
-  timings_ms: { scan: number; select: number; read: number };
 }
 
 export interface Recalled {

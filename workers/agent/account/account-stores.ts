@@ -1,5 +1,5 @@
-// The account's list of memory stores. What a store is like is asked of the store itself; a row
-// here says only that there is one, or was about to be.
+// The account's list of memory stores. What a store is like, only it knows itself; a row here says
+// that there is one, or was about to be.
 
 import type {
   RequestKey,

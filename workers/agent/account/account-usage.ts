@@ -1,5 +1,5 @@
-// The account's side of the cost account: what each session has told of its model requests. A report
-// says how much it is in all, not how much was added, so it may come twice, late or in any order.
+// The account's side of the cost account: what each session reports of its model requests. A report
+// holds totals, not increments, so it may come twice, late or in any order.
 
 import { utcDay } from "../../../src/platform/budget.ts";
 import type {
@@ -23,9 +23,8 @@ export function createUsageTable(sql: SqlStorage): void {
 }
 
 /**
- * Takes a session's figures and drops days that are too old. Figures only grow, and requests with
- * every change: of two reports of a row the one with more requests is the later one. Within a
- * transaction.
+ * Takes a session's totals and drops days that are too old. The requests of a row grow with every
+ * change: of two reports the one with more is the later one. Within a transaction.
  */
 export function reportUsage(
   sql: SqlStorage,
@@ -56,7 +55,7 @@ export function reportUsage(
   sql.exec("DELETE FROM usage WHERE day < ?", utcDay(now - KEPT_MS));
 }
 
-/** The sums of the rows that a query asks for, by purpose and model and in their order. */
+/** The sums of the rows that a query asks for, by purpose, then model. */
 export function usageTotals(sql: SqlStorage, query: UsageQuery): UsageTotal[] {
   const conditions: [string, string | undefined][] = [
     ["session = ?", query.sessionId],

@@ -1,5 +1,5 @@
-// One user's account: a Durable Object that knows which sessions and memory stores there are. What
-// one is like is asked of the session or the store itself, so the two cannot disagree.
+// One user's account: a Durable Object that lists sessions and memory stores. What each is like, only
+// it knows itself, so the two cannot disagree.
 
 import { DurableObject } from "cloudflare:workers";
 import { newId } from "../../../src/platform/ids.ts";
@@ -96,7 +96,7 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
       .map(({ id, created_at }) => ({ id, createdAt: created_at }));
   }
 
-  /** Creations that died on the way; whoever asks clears what they left and removes them. */
+  /** Creations that died on the way, for the caller to clear and remove. */
   abandoned(now: number): string[] {
     return this.#sql
       .exec<{ id: string }>(

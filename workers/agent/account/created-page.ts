@@ -2,7 +2,7 @@
 
 import type { PageQuery } from "../../../src/platform/objects/account-rpc.ts";
 
-/** The SQL behind `FROM table`, and its values, for one page of the rows that meet a condition. */
+/** The clause that follows `FROM table`, and its values, for a page of the rows that meet a condition. */
 export function createdPage(
   condition: string,
   query: PageQuery,

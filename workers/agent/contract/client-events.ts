@@ -1,4 +1,5 @@
-// The events that a client may send.
+// The events that a client may send: the strict door in front of the log, with texts for people. What
+// it lets in is stored as it is, in the shapes of `src/shared/events/user.ts`.
 
 import * as z from "zod";
 import { CUSTOM_RESULT_BLOCKS, DENY_MESSAGE_CHARACTERS } from "../../../src/shared/limits/tools.ts";
@@ -51,24 +52,21 @@ const customToolResult = z.strictObject({
   is_error: z.boolean().nullable().optional(),
 });
 
-const TYPES = [
-  "user.message",
-  "user.interrupt",
-  "user.tool_confirmation",
-  "user.custom_tool_result",
-];
-const LATER = ["user.define_outcome", "system.message"];
+const INITIAL = [userMessage, userInterrupt] as const;
+const ALL = [...INITIAL, toolConfirmation, customToolResult] as const;
+const INITIAL_TYPES: readonly string[] = INITIAL.map(({ shape }) => shape.type.value);
+const ALL_TYPES: readonly string[] = ALL.map(({ shape }) => shape.type.value);
+/** The original's types that this service does not take yet. */
+const UNSUPPORTED_TYPES = ["user.define_outcome", "system.message"];
 
-/** With what a session may be made: answers have nothing to answer yet. */
-export const initialEvent = z.discriminatedUnion("type", [userMessage, userInterrupt], {
-  error: (issue) => eventTypeProblem(issue.input, TYPES.slice(0, 2)),
+/** An event that a session may begin with: answers have nothing to answer yet. */
+export const initialEvent = z.discriminatedUnion("type", INITIAL, {
+  error: (issue) => eventTypeProblem(issue.input, INITIAL_TYPES),
 });
 
-export const clientEvent = z.discriminatedUnion(
-  "type",
-  [userMessage, userInterrupt, toolConfirmation, customToolResult],
-  { error: (issue) => eventTypeProblem(issue.input, TYPES) },
-);
+export const clientEvent = z.discriminatedUnion("type", ALL, {
+  error: (issue) => eventTypeProblem(issue.input, ALL_TYPES),
+});
 
 export type ClientEvent = z.infer<typeof clientEvent>;
 
@@ -77,10 +75,11 @@ function eventTypeProblem(input: unknown, types: readonly string[]): string {
     typeof input === "object" && input && "type" in input ? input.type : undefined;
   if (typeof type !== "string") return "is missing; an event needs a type";
   const there = `There is: ${types.join(", ")}`;
-  if (LATER.includes(type)) return `"${type}" is not supported yet. ${there}`;
+  if (UNSUPPORTED_TYPES.includes(type)) return `"${type}" is not supported yet. ${there}`;
   if (type === "user.tool_result") {
     return `"${type}" is not taken: the agent's own tools run in the service, and nothing waits for their results. ${there}`;
   }
-  if (TYPES.includes(type)) return `"${type}" answers an event, and there is none yet. ${there}`;
+  if (ALL_TYPES.includes(type))
+    return `"${type}" answers an event, and there is none yet. ${there}`;
   return `"${type.slice(0, 60)}" is not a client event. ${there}`;
 }

@@ -1,5 +1,5 @@
-// The `tools` of `agent_with_overrides`: tools that the client runs, beside the agent's own, which a
-// session always has.
+// The `tools` of `agent_with_overrides`: tools that the client runs, beside the agent's own, which every
+// session has.
 
 import * as z from "zod";
 import { plainInput } from "../../../src/platform/threads/calls.ts";
@@ -21,7 +21,7 @@ const name = z
     `is one of the agent's own: ${OWN_NAMES.join(", ")}. Choose another`,
   );
 
-/** Kept as it came, so that the model is sent the same bytes. */
+/** Kept as it came: the model gets the same bytes. */
 const inputSchema = plainInput.superRefine((schema, context) => {
   const problem = (path: string, message: string) =>
     context.addIssue({ code: "custom", path: [path], message });
@@ -63,7 +63,7 @@ const policy = z.strictObject({
   ),
 });
 
-/** All tools of the agent: single ones can be neither left out nor treated apart. */
+/** The agent's own tools as a whole: no single one can be left out or configured. */
 const toolset = z.strictObject({
   type: z.literal("agent_toolset_20260401"),
   configs: z

@@ -1,10 +1,11 @@
-// What clients are told by `session.error`: for people, without content, and with what comes next.
+// The errors of `session.error`: for people, without content, and with what comes next.
 
+import type { SessionError } from "../../../src/shared/events/session.ts";
 import type { FailureKind, ModelFailure } from "../../../src/shared/loop/model.ts";
 import type { Problem } from "../../../src/shared/loop/steps.ts";
 
-/** A turn that ended by something that nobody foresaw. */
-export function unexpectedError() {
+/** Ends a turn by something that nobody foresaw. */
+export function unexpectedError(): SessionError {
   return sessionError(
     "unknown_error",
     "The turn failed unexpectedly. Send the message again",
@@ -12,8 +13,8 @@ export function unexpectedError() {
   );
 }
 
-/** A turn that reached its number of model calls. */
-export function iterationsError(limit: number) {
+/** Ends a turn that reached its number of model calls. */
+export function iterationsError(limit: number): SessionError {
   return sessionError(
     "tool_use_limit_reached_error",
     `The turn reached its limit of ${limit} model calls. Send another message to let it go on`,
@@ -21,8 +22,8 @@ export function iterationsError(limit: number) {
   );
 }
 
-/** An answer that the model refused to give. */
-export function refusalError() {
+/** Ends a turn whose answer the model refused. */
+export function refusalError(): SessionError {
   return sessionError(
     "model_request_failed_error",
     "The model refused to answer this message. Word it differently or go on with something else",
@@ -30,8 +31,8 @@ export function refusalError() {
   );
 }
 
-/** A conversation that could not be shortened; it goes on as long as it fits. */
-export function compactionError(kind: string) {
+/** A compaction failed; the conversation goes on as long as it fits. */
+export function compactionError(kind: string): SessionError {
   return sessionError(
     "model_request_failed_error",
     `The conversation could not be compacted (${kind}); it goes on while it fits the model's window, and it is tried again`,
@@ -39,8 +40,8 @@ export function compactionError(kind: string) {
   );
 }
 
-/** Background work that waits for a model which serves nobody. */
-export function outageError() {
+/** Background work waits for a model that serves nobody. */
+export function outageError(): SessionError {
   return sessionError(
     "model_request_failed_error",
     "The model could not be asked what of the last turns is worth keeping. It is tried again by itself; nothing is lost meanwhile",
@@ -48,15 +49,15 @@ export function outageError() {
   );
 }
 
-/** The error of a model call that failed; `outcome` is that of the turn, where it ended it. */
-export function failureError(failure: ModelFailure, outcome: string | undefined) {
+/** A model call failed; `outcome` is the turn's, where that ended it. */
+export function failureError(failure: ModelFailure, outcome: string | undefined): SessionError {
   const over = outcome === "failed";
   const next = over ? "Send a message to try again" : "It is tried again by itself";
   return sessionError(errorType(failure.kind), `${failure.message}. ${next}`, over);
 }
 
-/** The error of something that went wrong without ending the turn by itself. */
-export function problemError(problem: Problem) {
+/** Something went wrong that does not end the turn by itself. */
+export function problemError(problem: Problem): SessionError {
   const type =
     problem.kind === "output_limit" || problem.kind === "context_window"
       ? "model_request_failed_error"
@@ -64,11 +65,11 @@ export function problemError(problem: Problem) {
   return sessionError(type, problem.message, !problem.goesOn);
 }
 
-function sessionError(type: string, message: string, over: boolean) {
+function sessionError(type: SessionError["type"], message: string, over: boolean): SessionError {
   return { type, message, retry_status: { type: over ? "exhausted" : "retrying" } };
 }
 
-function errorType(kind: FailureKind): string {
+function errorType(kind: FailureKind): SessionError["type"] {
   if (kind === "overloaded") return "model_overloaded_error";
   if (kind === "rate_limited") return "model_rate_limited_error";
   return "model_request_failed_error";

@@ -1,5 +1,4 @@
-// What a session's creation fixes of how it works: `metadata.permission_mode` and
-// `metadata.mid_turn_messages`.
+// Modes that a session's creation fixes: `metadata.permission_mode` and `metadata.mid_turn_messages`.
 
 import * as z from "zod";
 import { MemdirError } from "../../../src/shared/errors.ts";

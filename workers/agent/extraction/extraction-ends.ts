@@ -4,6 +4,8 @@
 import { log } from "../../../src/platform/log.ts";
 import { changeProgress } from "../../../src/platform/threads/progress.ts";
 import type { ThreadContext } from "../../../src/platform/threads/thread.ts";
+import type { TurnEventDraft } from "../../../src/shared/events/event.ts";
+import { savedEvent } from "../../../src/shared/events/memory.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
 import type { Receipt } from "../../../src/shared/files/store.ts";
 import {
@@ -34,7 +36,6 @@ import {
   savedByNewest,
   unfinishedRun,
 } from "../rows/runs.ts";
-import { savedEvent } from "../rows/saved-event.ts";
 import { FORK_TURN } from "../rows/session-threads.ts";
 import { turnByNumber } from "../rows/turns.ts";
 
@@ -88,17 +89,18 @@ export function finish(
     const saved = unfinishedRun(sql, "extraction")?.log.saved ?? [];
     endRun(sql, run.n, saved.length > 0 ? outcome.reason : "nothing_new", now);
     const turn_id = turnByNumber(sql, run.lastTurn).eventId;
-    const refused = refusedWrites(readLog(sql, run.n));
-    const told = refused.length > 0 ? { refused } : {};
-    const event =
+    const writes = refusedWrites(readLog(sql, run.n));
+    const refused = writes.length > 0 ? writes : undefined;
+    const event: TurnEventDraft =
       saved.length > 0
-        ? savedEvent("extraction", storeId, saved)
+        ? { ...savedEvent("extraction", storeId, saved), refused }
         : {
             type: "memory.skipped",
             by: "extraction",
-            reason: refused.length > 0 ? "failed" : "nothing_new",
+            reason: refused ? "failed" : "nothing_new",
+            refused,
           };
-    appendEvent(sql, { ...event, ...told, turn_id }, now);
+    appendEvent(sql, { ...event, turn_id }, now);
     settleUpTo(sql, run.lastTurn, now);
   });
 }

@@ -1,5 +1,5 @@
-// What the work queue brings to sessions. A message is a hint that something is due; the session knows
-// what, and whether it still is. It goes on by itself: no message is held for as long as a model talks.
+// What the work queue brings to sessions. A message is a hint that something is due: the session knows
+// what, and whether it still is, and works on by itself. No message waits for a model.
 
 import type { WorkHandler } from "../../../src/platform/queue.ts";
 import type { AgentEnv } from "../../env.ts";
@@ -13,7 +13,7 @@ export function workHandler(env: AgentEnv): WorkHandler {
       return { status: "done" };
     },
     giveUp: async (message) => {
-      // One without a number only said that a session's turn has come; it asks again by itself.
+      // One without a number only says that it is a session's turn; the session asks again by itself.
       if (message.upTo === undefined) return;
       await sessionStub(env, message, message.session).dropExtraction(message.upTo);
     },

@@ -36,7 +36,7 @@ const metadata = z
     }
   });
 
-/** Nothing of this kind exists yet: only its absence is taken. */
+/** A field that may only be absent or empty: nothing of its kind exists yet. */
 const unsupported = (what: string) =>
   z.union([z.null(), z.tuple([]), z.undefined()], `${what} are not supported`).optional();
 

@@ -11,13 +11,15 @@ import {
 import { jsonBody } from "../../../src/platform/http/json-body.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
+import { previewedType } from "../../../src/shared/events/preview.ts";
 import { EVENT_PAGE_DEFAULT, EVENT_PAGE_MOST } from "../../../src/shared/limits/http.ts";
 import type { AgentEnv } from "../../env.ts";
 import { sessionStub } from "../session/stubs.ts";
 import { sendBody } from "./requests.ts";
 import { sessionId } from "./routes-sessions.ts";
 
-const PREVIEWS = ["agent.message", "agent.thinking"];
+/** Types whose events have previews. */
+const PREVIEWED: readonly string[] = previewedType.options;
 
 /** Send, list and stream the events of a session. */
 export function eventRoutes(): Hono<Edge<AgentEnv>> {
@@ -44,17 +46,15 @@ export function eventRoutes(): Hono<Edge<AgentEnv>> {
       throw new MemdirError("invalid_request", "page: this cursor belongs to the other order");
     }
     const types = [...(c.req.queries("types[]") ?? []), ...(c.req.queries("types") ?? [])];
-    const from = lowerBound(query);
-    const to = upperBound(query);
     const page = unwrap(
       await sessionStub(c.env, c.get("principal"), id).events({
         order,
         limit,
         types,
-        ...(cursor && order === "asc" ? { after: cursor.seq } : {}),
-        ...(cursor && order === "desc" ? { before: cursor.seq } : {}),
-        ...(from === undefined ? {} : { from }),
-        ...(to === undefined ? {} : { to }),
+        after: order === "asc" ? cursor?.seq : undefined,
+        before: order === "desc" ? cursor?.seq : undefined,
+        from: lowerBound(query),
+        to: upperBound(query),
       }),
     );
     const next = page.next === undefined ? null : pageCursor([order, page.next]);
@@ -63,21 +63,21 @@ export function eventRoutes(): Hono<Edge<AgentEnv>> {
 
   app.get("/v1/sessions/:id/events/stream", async (c) => {
     const id = sessionId(c.req.param("id"));
-    const asked = [
+    const previews = [
       ...(c.req.queries("event_deltas[]") ?? []),
       ...(c.req.queries("event_deltas") ?? []),
     ];
-    const wrong = asked.find((type) => !PREVIEWS.includes(type));
+    const wrong = previews.find((type) => !PREVIEWED.includes(type));
     if (wrong !== undefined) {
       throw new MemdirError(
         "invalid_request",
-        `event_deltas: "${wrong.slice(0, 60)}" has no previews. There is: ${PREVIEWS.join(", ")}`,
+        `event_deltas: "${wrong.slice(0, 60)}" has no previews. There is: ${PREVIEWED.join(", ")}`,
       );
     }
-    // An empty header is one that was never set: browsers send it so.
+    // Browsers send a header that was never set as an empty one.
     const cursor = c.req.header("last-event-id") || c.req.query("after") || undefined;
     const session = sessionStub(c.env, c.get("principal"), id);
-    const stream = unwrap(await session.stream({ cursor, previews: asked }));
+    const stream = unwrap(await session.stream({ cursor, previews }));
     return new Response(stream, {
       headers: {
         "content-type": "text/event-stream; charset=utf-8",

@@ -19,9 +19,7 @@ export function memoryRoutes(): Hono<Edge<AgentEnv>> {
 
   app.get("/v1/sessions/:id/extractions", async (c) => {
     const session = sessionStub(c.env, c.get("principal"), sessionId(c.req.param("id")));
-    return page(c, (limit, cursor) =>
-      session.extractions({ limit, ...(cursor === undefined ? {} : { before: cursor }) }),
-    );
+    return page(c, (limit, cursor) => session.extractions({ limit, before: cursor }));
   });
   return app;
 }
@@ -31,11 +29,13 @@ async function page(
   read: (limit: number, cursor: number | undefined) => Promise<Reply<RecordPage>>,
 ): Promise<Response> {
   const limit = pageLimit(c.req.query("limit"));
-  const { data, next } = unwrap(await read(limit, readPageCursor(c.req.query("page"), number)));
+  const { data, next } = unwrap(
+    await read(limit, readPageCursor(c.req.query("page"), recordCursor)),
+  );
   return c.json({ data, next_page: next === undefined ? null : pageCursor([next]) });
 }
 
-function number(value: unknown): number | undefined {
+function recordCursor(value: unknown): number | undefined {
   if (!Array.isArray(value)) return undefined;
   const [first]: unknown[] = value;
   return typeof first === "number" ? first : undefined;

@@ -26,7 +26,7 @@ import { sessionStub } from "../session/stubs.ts";
 import type { CreateBody } from "./requests.ts";
 import { createBody, projectRoot } from "./requests.ts";
 
-/** Create, list, get and delete sessions. */
+/** Create, list, get, archive, compact and delete sessions. */
 export function sessionRoutes(): Hono<Edge<AgentEnv>> {
   const app = new Hono<Edge<AgentEnv>>();
   app.post("/v1/sessions", async (c) => {
@@ -59,15 +59,12 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
     if (order !== "asc" && order !== "desc") {
       throw new MemdirError("invalid_request", 'order: use "asc" or "desc"');
     }
-    const after = readPageCursor(query("page"), sessionRow);
-    const from = lowerBound(query);
-    const to = upperBound(query);
     const rows = await accountStub(c.env, principal).list({
       limit: limit + 1,
       order,
-      ...(after ? { after } : {}),
-      ...(from === undefined ? {} : { from }),
-      ...(to === undefined ? {} : { to }),
+      after: readPageCursor(query("page"), sessionRow),
+      from: lowerBound(query),
+      to: upperBound(query),
     });
     const page = rows.slice(0, limit);
     const shapes = await Promise.all(page.map((row) => shapeOf(c.env, principal, row)));
@@ -93,7 +90,7 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
 
   app.post("/v1/sessions/:id/compact", async (c) => {
     const session = sessionStub(c.env, c.get("principal"), sessionId(c.req.param("id")));
-    // It takes no instructions; what somebody sends must not be dropped in silence.
+    // It takes no instructions: a body is refused, not dropped in silence.
     const sent = c.req.raw.clone();
     if ((await sent.text()).trim() !== "") await jsonBody(c.req.raw, z.strictObject({}));
     return c.json(unwrap(await session.compact()));
@@ -103,7 +100,7 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
     const principal = c.get("principal");
     const id = sessionId(c.req.param("id"));
     const reply = await sessionStub(c.env, principal, id).destroy();
-    // Also where it is gone already: an earlier deletion may have died before this.
+    // Also for a session that is gone: an earlier deletion may have died before this.
     if (reply.ok || reply.code === "not_found") await accountStub(c.env, principal).remove(id);
     unwrap(reply);
     return c.json({ id, type: "session_deleted" });
@@ -147,7 +144,7 @@ function metaFields(env: AgentEnv, principal: Principal, body: CreateBody) {
   };
 }
 
-/** One session that cannot be read does not spoil the list. */
+/** Undefined for a session that cannot be read: it must not spoil the list. */
 async function shapeOf(env: AgentEnv, principal: Principal, row: SessionRow) {
   try {
     const reply = await sessionStub(env, principal, row.id).retrieve();

@@ -52,9 +52,9 @@ async function dailyBudget(account: AccountStub, tokens: number | undefined, now
 }
 
 /**
- * Refuses a session that never was. One that lives need not have asked a model yet; of one that was
- * deleted the account still knows what it took. The account is asked last: a session that is deleted
- * meanwhile has told it before.
+ * Refuses a session that never was. A live one need not have asked a model yet; of a deleted one the
+ * account knows what it took. The account comes last: a session that is deleted meanwhile has
+ * reported to it before.
  */
 async function requireSession(env: AgentEnv, principal: Principal, id: string): Promise<void> {
   const reply = await sessionStub(env, principal, id).retrieve();
@@ -63,7 +63,7 @@ async function requireSession(env: AgentEnv, principal: Principal, id: string): 
   if (known.length === 0) unwrap(reply);
 }
 
-/** A UTC day of a query, or `invalid_request`; a day that no calendar has is none. */
+/** A UTC day of a query. Throws `invalid_request` for what no calendar has. */
 function dayParameter(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) {

@@ -130,8 +130,8 @@ function finish(
     else {
       writeText(sql, text, now);
       const tokens = textTokens(text);
-      const event = { type: "session_memory.updated", tokens, sections, turn_id: turn.eventId };
-      appendEvent(sql, event, now);
+      const turn_id = turn.eventId;
+      appendEvent(sql, { type: "session_memory.updated", tokens, sections, turn_id }, now);
     }
     endRun(sql, run.n, outcome, now);
   });
@@ -144,8 +144,11 @@ function skip(session: SessionContext, turn: TurnRef): void {
   if (notesState(sql).skippedTurn === turn.n) return;
   session.commit(() => {
     noteSkipped(sql, turn.n);
-    const event = { type: "memory.skipped", by: NOTES_PURPOSE, reason: "budget" };
-    appendEvent(sql, { ...event, turn_id: turn.eventId }, session.now());
+    appendEvent(
+      sql,
+      { type: "memory.skipped", by: NOTES_PURPOSE, reason: "budget", turn_id: turn.eventId },
+      session.now(),
+    );
   });
 }
 

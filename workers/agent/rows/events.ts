@@ -3,16 +3,7 @@
 
 import { isId, newId } from "../../../src/platform/ids.ts";
 import { refuseLarge } from "../../../src/platform/threads/row-size.ts";
-
-/** What an event holds beside its envelope. */
-export interface EventDraft {
-  type: string;
-  /** Given where a preview has already announced it. */
-  id?: string;
-  /** Id of the `user.message` event whose turn this belongs to. */
-  turn_id?: string;
-  [field: string]: unknown;
-}
+import type { EventDraft } from "../../../src/shared/events/event.ts";
 
 /** An event as clients get it, and its JSON as it is sent. */
 export interface StoredEvent {
@@ -22,7 +13,7 @@ export interface StoredEvent {
   json: string;
 }
 
-/** Appends an event. Called within a transaction; whoever reads sees it when that is committed. */
+/** Appends an event. Within a transaction: readers see it once that is committed. */
 export function appendEvent(sql: SqlStorage, draft: EventDraft, now: number): StoredEvent {
   const { type, id = newId("sevt"), ...rest } = draft;
   const body = { id, type, processed_at: new Date(now).toISOString(), ...rest };
@@ -41,14 +32,14 @@ export function appendEvent(sql: SqlStorage, draft: EventDraft, now: number): St
 }
 
 export interface EventQuery {
-  after?: number;
-  before?: number;
+  after?: number | undefined;
+  before?: number | undefined;
   order?: "asc" | "desc";
   limit: number;
   types?: string[];
   /** Bounds in milliseconds, all inclusive. */
-  from?: number;
-  to?: number;
+  from?: number | undefined;
+  to?: number | undefined;
 }
 
 /** Events that match, in order of their numbers. */
@@ -84,7 +75,7 @@ export function readEvents(sql: SqlStorage, query: EventQuery): StoredEvent[] {
     }));
 }
 
-/** The JSON of these events, in the order asked for; what there is not is left out. */
+/** The JSON of these events, in the order asked for, without those that do not exist. */
 export function eventsById(sql: SqlStorage, ids: readonly string[]): string[] {
   return ids.flatMap((id) => {
     const seq = seqOfCursor(sql, id);
@@ -99,8 +90,8 @@ export function lastSeq(sql: SqlStorage): number {
 }
 
 /**
- * The number behind which a client wants to read: a number or an event's id as it stands in
- * `Last-Event-ID` or `?after=`. Undefined where this session has no such event.
+ * The number of the event that a client has read up to. The cursor is that number or the event's id,
+ * as in `Last-Event-ID` or `?after=`. Undefined where this session has no such event.
  */
 export function seqOfCursor(sql: SqlStorage, cursor: string): number | undefined {
   if (/^\d{1,15}$/.test(cursor)) {

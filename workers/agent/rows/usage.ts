@@ -6,6 +6,7 @@ import { utcDay } from "../../../src/platform/budget.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import type { UsageRow } from "../../../src/platform/objects/account-rpc.ts";
 import type { ThreadContext } from "../../../src/platform/threads/thread.ts";
+import type { UsageSnapshot } from "../../../src/shared/events/session.ts";
 import type { Purpose, Usage } from "../../../src/shared/loop/model.ts";
 import { modelFacts } from "../../../src/shared/loop/models.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
@@ -100,7 +101,7 @@ export function markReported(sql: SqlStorage, rows: readonly UsageRow[]): void {
 }
 
 /** The session's tokens in all, in the shape of the contract. */
-export function usageSnapshot(sql: SqlStorage): Record<string, unknown> {
+export function usageSnapshot(sql: SqlStorage): UsageSnapshot {
   const rows = sql.exec<Omit<UsageRow, "day" | "purpose" | "requests">>(
     `SELECT model, SUM(input) AS input, SUM(cache_read) AS cacheRead,
        SUM(cache_creation) AS cacheCreation, SUM(output) AS output

@@ -5,17 +5,17 @@ import type { EventQuery } from "../rows/events.ts";
 import { lastSeq, readEvents, seqOfCursor } from "../rows/events.ts";
 import { listRecalls } from "../rows/recalls.ts";
 import { listRuns } from "../rows/runs.ts";
-import type { Subscriber } from "../stream/event-stream.ts";
 import { eventStream } from "../stream/event-stream.ts";
+import type { Subscriber } from "../stream/subscription.ts";
 import { runShape } from "./run-shape.ts";
 
-/** A page of events: their JSON, and the number to go on behind. */
+/** A page of events: their JSON, and the number after which the next page begins. */
 export interface EventPage {
   data: string[];
   next: number | undefined;
 }
 
-/** A page of what a session keeps beside its events: JSON, and the number to go on behind. */
+/** The same of what a session keeps beside its events. */
 export interface RecordPage {
   data: Record<string, unknown>[];
   next: number | undefined;
@@ -41,14 +41,14 @@ export function recallPage(sql: SqlStorage, query: { after: number; limit: numbe
 
 export function extractionPage(
   sql: SqlStorage,
-  query: { before?: number; limit: number },
+  query: { before?: number | undefined; limit: number },
 ): RecordPage {
   const runs = listRuns(sql, "extraction", { ...query, limit: query.limit + 1 });
   const { kept, next } = cut(runs, query.limit, ({ n }) => n);
   return { data: kept.map((run) => runShape(sql, run)), next };
 }
 
-/** The events behind a cursor, then those that come. Throws `invalid_request` for an unknown one. */
+/** The events after a cursor, then those that come. Throws `invalid_request` for an unknown one. */
 export function openStream(
   sql: SqlStorage,
   { cursor, previews }: StreamRequest,
@@ -62,10 +62,12 @@ export function openStream(
     );
   }
   return eventStream(
-    (from, limit) => (session.gone() ? [] : readEvents(sql, { after: from, limit })),
-    (subscriber) => {
-      session.subscribers.add(subscriber);
-      return () => session.subscribers.delete(subscriber);
+    {
+      read: (from, limit) => (session.gone() ? [] : readEvents(sql, { after: from, limit })),
+      subscribe(subscriber) {
+        session.subscribers.add(subscriber);
+        return () => session.subscribers.delete(subscriber);
+      },
     },
     { after, previews },
   );

@@ -25,7 +25,7 @@ import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import { currentTurn } from "../rows/turns.ts";
 import { openMemory } from "../setup/memory.ts";
-import type { Subscriber } from "../stream/event-stream.ts";
+import type { Subscriber } from "../stream/subscription.ts";
 import { acceptEvent } from "../turn/accept-event.ts";
 import { interruptTurn, isPaused } from "../turn/pause-turn.ts";
 import { compactionReply, requestCompaction } from "./compact-request.ts";
@@ -113,7 +113,7 @@ export class Session extends DurableObject<AgentEnv> {
   }
 
   /** Runs of the extraction fork with their logs, newest first. */
-  extractions(query: { before?: number; limit: number }): Promise<Reply<RecordPage>> {
+  extractions(query: { before?: number | undefined; limit: number }): Promise<Reply<RecordPage>> {
     return this.#reading(() => extractionPage(this.#sql, query));
   }
 

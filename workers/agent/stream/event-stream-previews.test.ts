@@ -6,9 +6,12 @@ import { createPreview } from "./preview.ts";
 
 const delta = (id: string, text: string): PreviewFrame => ({
   of: "agent.message",
-  type: "event_delta",
   id,
-  body: { type: "event_delta", event_id: id, text },
+  body: {
+    type: "event_delta",
+    event_id: id,
+    delta: { type: "content_delta", index: 0, content: { type: "text", text } },
+  },
 });
 const preview = (log: Log, ...frames: PreviewFrame[]) => {
   for (const subscriber of log.subscribers) subscriber.preview(frames);
@@ -81,7 +84,7 @@ describe("previews", () => {
     preview(log, start("a"), delta("a", "Hel"), delta("a", long), delta("a", "left out"));
     await client.readFrames(3);
     await settled();
-    preview(log, delta("a", "behind the hole"));
+    preview(log, delta("a", "after the hole"));
     log.append();
     while (!ids(client).includes(1)) await client.read();
     expect(previewsOf(client)).toHaveLength(3);

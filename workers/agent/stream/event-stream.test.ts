@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import type { StoredEvent } from "../rows/events.ts";
 import { BUFFER, createLog, filled, ids, range, settled, start } from "../testing/sse-fixture.ts";
-import { eventStream, type Subscriber } from "./event-stream.ts";
+import { eventStream } from "./event-stream.ts";
+import type { Subscriber } from "./subscription.ts";
 
 describe("replay and live", () => {
   test.each([0, 1, 40, 99, 100, 101, 149, 199, 249, 250])(
@@ -226,8 +227,7 @@ describe("the end", () => {
     await client.read();
     await settled();
     const [subscriber] = log.subscribers;
-    const body = { text: "p".repeat(70_000) };
-    const begun = { of: "agent.message", type: "event_start", id: "a", body } as const;
+    const begun = start("p".repeat(70_000));
     for (let n = 0; n < 3; n += 1) subscriber?.preview([begun]);
     for (let n = 0; n < 5; n += 1) log.append("y".repeat(100_000));
     const frames = await client.readFrames(6);
@@ -336,10 +336,12 @@ test("a stream that asks for more while it is given something gets each event on
   const events: StoredEvent[] = [];
   let subscriber: Subscriber | undefined;
   const stream = eventStream(
-    (after, limit) => events.filter((event) => event.seq > after).slice(0, limit),
-    (one) => {
-      subscriber = one;
-      return () => {};
+    {
+      read: (after, limit) => events.filter((event) => event.seq > after).slice(0, limit),
+      subscribe(one) {
+        subscriber = one;
+        return () => {};
+      },
     },
     { after: 0, previews: [] },
   );

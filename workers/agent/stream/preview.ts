@@ -1,30 +1,30 @@
 import { newId } from "../../../src/platform/ids.ts";
+import type { EventPreview, PreviewedType } from "../../../src/shared/events/preview.ts";
 import type { ModelEvent } from "../../../src/shared/loop/model.ts";
 
-/** A frame that is sent to whoever listens and never stored. */
+/** A frame for whoever listens; it is never stored. */
 export interface PreviewFrame {
-  /** The event that it previews; a stream asks for previews by this type. */
-  of: "agent.message" | "agent.thinking";
-  type: "event_start" | "event_delta";
+  /** The event that it previews; a subscription asks for previews by this type. */
+  of: PreviewedType;
   /** Id of the event to come. */
   id: string;
-  body: Record<string, unknown>;
+  body: EventPreview;
 }
 
 export interface Preview {
   /** The frames for something that the model says. */
   frames(event: ModelEvent): PreviewFrame[];
-  /** The id that was announced for the message of this answer, if one was. */
+  /** The announced id of this answer's message; undefined where none was announced. */
   messageId(): string | undefined;
   thinkingId(): string | undefined;
 }
 
-/** Previews of one answer: its events are announced under the ids that they will be stored with. */
+/** Previews of one answer: each event is announced under the id that it will be stored with. */
 export function createPreview(): Preview {
   let messageId: string | undefined;
   let thinkingId: string | undefined;
   const texts: number[] = [];
-  /** White space with which a block begins: it waits for more, since alone it is not stored. */
+  /** Leading white space of a block: it waits for more, since alone it is not stored. */
   const held = new Map<number, string>();
 
   function frames(event: ModelEvent): PreviewFrame[] {
@@ -46,17 +46,21 @@ export function createPreview(): Preview {
       opening.push(start("agent.message", messageId));
     }
     if (!texts.includes(block)) texts.push(block);
-    const content = { type: "text", text };
-    const delta = { type: "content_delta", index: texts.indexOf(block), content };
-    const body = { type: "event_delta", event_id: messageId, delta };
-    return [...opening, { ...DELTA, id: messageId, body }];
+    return [...opening, delta(messageId, texts.indexOf(block), text)];
   }
 
   return { frames, messageId: () => messageId, thinkingId: () => thinkingId };
 }
 
-const DELTA = { of: "agent.message", type: "event_delta" } as const;
+function start(of: PreviewedType, id: string): PreviewFrame {
+  return { of, id, body: { type: "event_start", event: { id, type: of } } };
+}
 
-function start(of: PreviewFrame["of"], id: string): PreviewFrame {
-  return { of, type: "event_start", id, body: { type: "event_start", event: { id, type: of } } };
+function delta(id: string, index: number, text: string): PreviewFrame {
+  const content = { type: "text" as const, text };
+  return {
+    of: "agent.message",
+    id,
+    body: { type: "event_delta", event_id: id, delta: { type: "content_delta", index, content } },
+  };
 }

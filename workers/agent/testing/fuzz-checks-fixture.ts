@@ -6,6 +6,7 @@ import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { workspaceMount } from "../../../src/platform/r2/mount-table.ts";
 import { readEntries } from "../../../src/platform/threads/entries.ts";
 import { readMessages } from "../../../src/platform/threads/view.ts";
+import { sessionEvent } from "../../../src/shared/events/event.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
 import { readMeta } from "../rows/meta.ts";
 import { mainThread } from "../rows/session-threads.ts";
@@ -79,9 +80,18 @@ export async function problemsOf(done: Case): Promise<string[]> {
     ...pairProblems("transcript", state.whole),
     ...pairProblems("view", state.view),
     ...turnProblems(done, state),
+    ...schemaProblems(state.events),
     ...eventProblems(done, state.events),
     ...(await effectProblems(done, state)),
   ];
+}
+
+/** Every row is an event of the contract, whole. */
+function schemaProblems(events: readonly Event[]): string[] {
+  return events.flatMap((event) => {
+    const { error } = sessionEvent.safeParse(event);
+    return error ? [`event ${event.seq} (${event.type}): ${error.message}`] : [];
+  });
 }
 
 /** Calls and results of each neighbouring two messages are the same, each once in the conversation. */

@@ -2,9 +2,9 @@
 // by the rules of server-sent events.
 
 import type { StoredEvent } from "../rows/events.ts";
-import type { StreamOptions, Subscriber } from "../stream/event-stream.ts";
 import { eventStream } from "../stream/event-stream.ts";
 import type { PreviewFrame } from "../stream/preview.ts";
+import type { EventLog, Subscriber, SubscriptionOptions } from "../stream/subscription.ts";
 
 export interface Frame {
   event: string;
@@ -12,12 +12,12 @@ export interface Frame {
   data: string;
 }
 
-export interface Log {
+export interface Log extends EventLog {
   events: StoredEvent[];
   subscribers: Set<Subscriber>;
   /** Appends an event with this payload and wakes who listens, as a commit does. */
   append(payload?: unknown, type?: string): StoredEvent;
-  open(options?: Partial<StreamOptions>): Client;
+  open(options?: Partial<SubscriptionOptions>): Client;
 }
 
 export interface Client {
@@ -39,7 +39,15 @@ export interface Client {
 export function createLog(): Log {
   const events: StoredEvent[] = [];
   const subscribers = new Set<Subscriber>();
+  const log: EventLog = {
+    read: (after, limit) => events.filter(({ seq }) => seq > after).slice(0, limit),
+    subscribe(subscriber) {
+      subscribers.add(subscriber);
+      return () => subscribers.delete(subscriber);
+    },
+  };
   return {
+    ...log,
     events,
     subscribers,
     append(payload = "x", type = "agent.message") {
@@ -51,15 +59,7 @@ export function createLog(): Log {
       return event;
     },
     open(options = {}) {
-      const stream = eventStream(
-        (after, limit) => events.filter(({ seq }) => seq > after).slice(0, limit),
-        (subscriber) => {
-          subscribers.add(subscriber);
-          return () => subscribers.delete(subscriber);
-        },
-        { after: 0, previews: [], ...options },
-      );
-      return clientOf(stream);
+      return clientOf(eventStream(log, { after: 0, previews: [], ...options }));
     },
   };
 }
@@ -143,7 +143,6 @@ export const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 /** The frame that opens the preview of a message. */
 export const start = (id: string): PreviewFrame => ({
   of: "agent.message",
-  type: "event_start",
   id,
   body: { type: "event_start", event: { id, type: "agent.message" } },
 });

@@ -1,13 +1,13 @@
 // What clients are told of a turn's steps. Each event is on disk with its step.
 
 import { announceCall, announcedAs } from "../../../src/platform/threads/calls.ts";
+import type { TurnEventDraft } from "../../../src/shared/events/event.ts";
 import type { Usage } from "../../../src/shared/loop/model.ts";
 import { NO_USAGE } from "../../../src/shared/loop/model.ts";
 import type { AnsweredStep, CallState, RecordedStep } from "../../../src/shared/loop/steps.ts";
 import type { AssistantBlock } from "../../../src/shared/thread/messages.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { failureError, problemError } from "../contract/session-errors.ts";
-import type { EventDraft } from "../rows/events.ts";
 import { appendEvent } from "../rows/events.ts";
 import { addWait, settleWait } from "../rows/pending-actions.ts";
 import { mainThread } from "../rows/session-threads.ts";
@@ -22,7 +22,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
   const { sql } = session;
   const thread = mainThread(sql);
   let preview = createPreview();
-  const event = (draft: EventDraft) =>
+  const event = (draft: TurnEventDraft) =>
     appendEvent(sql, { ...draft, turn_id: turn.eventId }, session.now()).id;
 
   function record(step: RecordedStep): void {
@@ -72,7 +72,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
   function answered({ message: said, calls, usage, problem }: AnsweredStep): void {
     const blocks = said?.role === "assistant" ? said.content : [];
     if (blocks.some(({ type }) => type === "thinking" || type === "redacted_thinking")) {
-      event({ type: "agent.thinking", ...named(preview.thinkingId()) });
+      event({ type: "agent.thinking", id: preview.thinkingId() });
     }
     message(blocks);
     for (const state of calls) announce(state);
@@ -83,7 +83,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
   function message(blocks: readonly AssistantBlock[]): void {
     const content = blocks.filter((block) => block.type === "text");
     if (content.length === 0) return;
-    event({ type: "agent.message", content, ...named(preview.messageId()) });
+    event({ type: "agent.message", content, id: preview.messageId() });
   }
 
   /** Tells of a call, and keeps until when its answer is waited for, where it needs one. */
@@ -96,15 +96,15 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
     const { APPROVAL_TIMEOUT_MS, CUSTOM_TOOL_TIMEOUT_MS } = session.settings;
     const ms = { approval: APPROVAL_TIMEOUT_MS, client: CUSTOM_TOOL_TIMEOUT_MS };
     const until = kind && session.now() + ms[kind];
-    const expires = until === undefined ? {} : { expires_at: new Date(until).toISOString() };
+    const expires_at = until === undefined ? undefined : new Date(until).toISOString();
     const eventId = forClient
-      ? event({ type: "agent.custom_tool_use", name, input, ...expires })
+      ? event({ type: "agent.custom_tool_use", name, input, expires_at })
       : event({
           type: "agent.tool_use",
           name,
           input,
           evaluated_permission: permission ?? "allow",
-          ...expires,
+          expires_at,
         });
     announceCall(thread, callId, eventId);
     if (kind && until !== undefined) {
@@ -113,11 +113,6 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
   }
 
   return { record, preview: (said) => session.preview(preview.frames(said)) };
-}
-
-/** An event that a preview has announced has the id of that. */
-function named(id: string | undefined): { id?: string } {
-  return id === undefined ? {} : { id };
 }
 
 /** Ends the model request that is open, if one is: what broke off has its price all the same. */

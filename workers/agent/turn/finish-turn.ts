@@ -1,6 +1,7 @@
 import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import { changeProgress } from "../../../src/platform/threads/progress.ts";
 import { closeCalls } from "../../../src/platform/threads/record-step.ts";
+import type { StopReason } from "../../../src/shared/events/session.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { USER } from "../../../src/shared/thread/entry.ts";
 import { iterationsError, refusalError, unexpectedError } from "../contract/session-errors.ts";
@@ -100,8 +101,8 @@ function askForExtraction({ sql, turn, outcome, background, now }: Ended): void 
   if (!readMeta(sql).memory.enabled) return;
   const reason = endTurnMark(sql, turn.n, outcome, background, now);
   if (reason === undefined) return;
-  const skipped = { type: "memory.skipped", by: "extraction", reason, turn_id: turn.eventId };
-  appendEvent(sql, skipped, now);
+  const turn_id = turn.eventId;
+  appendEvent(sql, { type: "memory.skipped", by: "extraction", reason, turn_id }, now);
 }
 
 function tellUsage({ sql, turn, now }: Ended): void {
@@ -117,7 +118,7 @@ function becomeIdle({ sql, turn, outcome, now }: Ended): void {
     {
       type: "session.status_idle",
       turn_id: turn.eventId,
-      stop_reason: { type: stopReason(outcome) },
+      stop_reason: stopReason(outcome),
       stop_details: null,
     },
     now,
@@ -135,19 +136,19 @@ function followsAnother(sql: SqlStorage, turn: Turn): boolean {
   return row?.type === "session.status_running" && turn.n > 1;
 }
 
-function stopReason(outcome: LoopOutcome | undefined): string {
+function stopReason(outcome: LoopOutcome | undefined): StopReason {
   switch (outcome?.reason) {
     case "end_turn":
     case "interrupted":
-      return "end_turn";
+      return { type: "end_turn" };
     case "refusal":
-      return "refusal";
+      return { type: "refusal" };
     case "failed":
     case "stopped":
     case "iterations":
     case "wait":
     case "requires_action":
     case undefined:
-      return "retries_exhausted";
+      return { type: "retries_exhausted" };
   }
 }

@@ -33,8 +33,11 @@ export function joiningHook(
       const own = step.type === "joined" ? taken.get(step.message) : undefined;
       if (!own) return;
       changeTurn(sql, own.n, { status: "done" });
-      const draft = { type: "turn.joined", turn_id: turn.eventId, message_id: own.eventId };
-      appendEvent(sql, draft, now());
+      appendEvent(
+        sql,
+        { type: "turn.joined", turn_id: turn.eventId, message_id: own.eventId },
+        now(),
+      );
     },
   };
 }

@@ -1,9 +1,9 @@
+import { savedEvent } from "../../../src/shared/events/memory.ts";
 import type { Receipt } from "../../../src/shared/files/store.ts";
 import { receiptsIn } from "../../../src/shared/loop/tool.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { appendEvent } from "../rows/events.ts";
 import { markWrote } from "../rows/extraction-state.ts";
-import { savedEvent } from "../rows/saved-event.ts";
 import type { TurnRef } from "../setup/conversation.ts";
 import type { TurnMemory } from "../setup/memory.ts";
 import { healIndex } from "../setup/memory.ts";

@@ -44,8 +44,8 @@ export async function principalOf(
   try {
     const options = {
       requiredClaims: ["exp"],
-      ...(rules.issuer === undefined ? {} : { issuer: rules.issuer }),
-      ...(rules.audience === undefined ? {} : { audience: rules.audience }),
+      issuer: rules.issuer,
+      audience: rules.audience,
     };
     const { payload } = await verify(token, rules, options);
     const { org, sub, role, repos } = claims.parse(payload);

@@ -21,10 +21,10 @@ export interface PageQuery {
   limit: number;
   order: "asc" | "desc";
   /** The last row of the page before. */
-  after?: { id: string; createdAt: number };
+  after?: { id: string; createdAt: number } | undefined;
   /** Bounds in milliseconds, inclusive. */
-  from?: number;
-  to?: number;
+  from?: number | undefined;
+  to?: number | undefined;
 }
 
 export interface StoreRow {

@@ -1,5 +1,5 @@
-// The one table from a path and a principal to a store, its key and its rights. No other place
-// computes a key: whoever wants a file asks here.
+// The one table from a path and a principal to a store, its key and its rights. No other file makes
+// a key or a prefix: whoever wants a file asks this one.
 
 import { MemdirError } from "../../shared/errors.ts";
 import type { Mount, Mounts } from "../../shared/files/mounts.ts";
@@ -80,6 +80,24 @@ export function memoryPrefix(owner: Pick<Owner, "tenant" | "user">, place: Enabl
     return key(...user, "memory", "projects", place.slug, "memory");
   }
   return key(...user, "dirs", place.directory);
+}
+
+/** The R2 prefix of a memory store that a user made through the API; ends in "/". */
+export function customStorePrefix(owner: Pick<Owner, "tenant" | "user">, storeId: string): string {
+  return key("t", owner.tenant, "u", owner.user, "stores", storeId);
+}
+
+/**
+ * The files of a memory store below a prefix that this table made. R2's refusals become
+ * `unavailable` at once, without a second try: their caller keeps an outbox.
+ */
+export function storeFiles(bucket: R2Bucket, prefix: string): FileStore {
+  return createR2Files(bucket, prefix, refuseAtOnce);
+}
+
+/** In place of the pause before a second attempt. */
+function refuseAtOnce(): Promise<void> {
+  return Promise.reject(new MemdirError("unavailable", "The file storage does not take this now"));
 }
 
 /** The folder of a settings layer; the managed one is written by admins only. */

@@ -11,13 +11,22 @@ export const plainInput = z.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 );
 
+const operation = z.enum(["created", "modified", "deleted"]);
+const receipt = z.object({
+  path: z.string(),
+  operation,
+  memoryId: z.string(),
+  versionId: z.string(),
+  n: z.number(),
+});
 const note = z.discriminatedUnion("type", [
   z.object({ type: z.literal("seen"), path: z.string(), etag: z.string() }),
   z.object({
     type: z.literal("changed"),
     path: z.string(),
-    operation: z.enum(["created", "modified", "deleted"]),
+    operation,
     etag: z.string(),
+    receipt: receipt.optional(),
   }),
 ]);
 const result = z.object({ content: z.string(), isError: z.boolean(), notes: z.array(note) });

@@ -96,7 +96,7 @@ export async function* listFiles(
     if (prefix === undefined) continue;
     let after: string | undefined;
     do {
-      const page = await mount.store.list({ prefix, ...(after !== undefined && { after }) });
+      const page = await mount.store.list({ prefix, after });
       for (const entry of page.entries) {
         const path = absolutePath(mount, entry.path);
         if (isShadowed(mounts, mount, path)) continue;

@@ -8,6 +8,7 @@ import type { MemdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { readSeen } from "../../../src/platform/threads/calls.ts";
 import { countMessages } from "../../../src/platform/threads/entries.ts";
 import type { AgentSettings } from "../../../src/platform/variables.ts";
@@ -67,7 +68,7 @@ export async function extract(
   const meta = readMeta(sql);
   const { memory } = meta;
   if (!memory.enabled) return { status: "none" };
-  const stub = memdirStub(env, meta, memory.storeId);
+  const stub = memdirStub(env, userOwner(meta), memory.storeId);
   // It has to be shown word for word, with room for what stands before and behind it.
   const { room } = limitsOf(ports.settings, meta.model);
   const batch = batchDue(sql, final, Math.floor(room * BATCH_SHARE));

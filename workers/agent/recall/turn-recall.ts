@@ -5,6 +5,7 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { workspaceMount } from "../../../src/platform/r2/mount-table.ts";
 import { sleep, within } from "../../../src/platform/sleep.ts";
 import type { AgentSettings } from "../../../src/platform/variables.ts";
@@ -153,7 +154,7 @@ async function run(
   history: TurnHistory,
   signal: AbortSignal,
 ): Promise<Recalled> {
-  const stub = memdirStub(ports.env, meta, memory.storeId);
+  const stub = memdirStub(ports.env, userOwner(meta), memory.storeId);
   const shown = readShown(ports.sql);
   const recent = history.messages
     .slice(-RECENT_MESSAGES)

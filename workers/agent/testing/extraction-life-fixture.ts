@@ -6,6 +6,7 @@ import { newId } from "../../../src/platform/ids.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { appendMessage } from "../../../src/platform/threads/entries.ts";
 import { type AgentSettings, variablesOf } from "../../../src/platform/variables.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
@@ -60,7 +61,7 @@ function lifeOf(state: DurableObjectState): Life {
     commit: (write) => state.storage.transactionSync(write),
     now: () => Date.now() + offset,
   });
-  const stubOf = () => memdirStub(env, owner, store);
+  const stubOf = () => memdirStub(env, userOwner(owner), store);
   return {
     sql,
     store,

@@ -30,7 +30,7 @@ export function workspaceRoutes(): Hono<Edge<SyncEnv>> {
     const page = await store.list({
       prefix: folder,
       limit,
-      ...(after === undefined ? {} : { after }),
+      after,
     });
     return c.json({
       data: page.entries.map(({ path, size, etag }) => ({ path, size, etag })),

@@ -1,4 +1,4 @@
-// What a memory directory's object is asked, and what it answers. Everything that reads or writes a
+// What others ask a memory directory's object, and what it answers. Everything that reads or writes a
 // memory goes through these calls: tools, the stores API, background runs, sync.
 
 import type { Receipt } from "../../shared/files/store.ts";
@@ -47,7 +47,7 @@ export interface MemoryHead {
   path: string;
   /** `memver_…` of the present content. */
   versionId: string;
-  /** Hex, of the bytes as they were sent. */
+  /** Hex, of the bytes as they came. */
   sha256: string;
   /** Bytes. */
   size: number;
@@ -219,7 +219,7 @@ export interface MemdirStub {
   /** Restores the rule of two steps: each file has its line, no line goes nowhere. */
   reconcile(actor: Actor): Promise<Reply<Receipt[]>>;
 
-  /** `waiter` is remembered where the lease is held, and named by `release`. */
+  /** Where somebody holds the lease, this remembers `waiter`, whom `release` names. */
   acquire(name: LeaseName, holder: string, ms: number, waiter?: string): Promise<Reply<LeaseReply>>;
   renew(name: LeaseName, token: number, ms: number): Promise<Reply<LeaseReply>>;
   /** The answer is who has waited longest, if somebody did. */

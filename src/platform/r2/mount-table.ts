@@ -71,8 +71,8 @@ export function workspaceMount(bucket: R2Bucket, owner: Owner, id: string): Moun
 }
 
 /**
- * The R2 prefix of a memory directory, ending in "/". Where the place was chosen its whole path is
- * one part of the key: no directory's prefix lies below another's, so each has one writer.
+ * The R2 prefix of a memory directory, ending in "/". Where somebody chose the place, its whole path
+ * is one part of the key: no directory's prefix lies below another's, so each has one writer.
  */
 export function memoryPrefix(owner: Pick<Owner, "tenant" | "user">, place: EnabledPlace): string {
   const user = ["t", owner.tenant, "u", owner.user];
@@ -100,7 +100,7 @@ function refuseAtOnce(): Promise<void> {
   return Promise.reject(new MemdirError("unavailable", "The file storage does not take this now"));
 }
 
-/** The folder of a settings layer; the managed one is written by admins only. */
+/** The folder of a settings layer; only admins write the managed one. */
 export function settingsMount(bucket: R2Bucket, owner: Owner, layer: "user" | "managed"): Mount {
   const { tenant, user, role } = owner;
   if (layer === "user") {
@@ -141,7 +141,7 @@ function guardSettings(store: FileStore): FileStore {
 
 /**
  * In a shared workspace only admins write what becomes instructions or settings for everybody, and
- * what is meant for one person alone is not kept at all.
+ * nobody keeps what is for one person alone.
  */
 function guardShared(store: FileStore, role: Owner["role"]): FileStore {
   const check = (path: string) => {
@@ -167,7 +167,7 @@ function guardShared(store: FileStore, role: Owner["role"]): FileStore {
   return checked(store, check);
 }
 
-/** The same store; `check` sees each path that is written or deleted, and may throw. */
+/** The same store; `check` sees the path of each write and deletion, and may throw. */
 function checked(store: FileStore, check: (path: string) => void): FileStore {
   return {
     ...store,

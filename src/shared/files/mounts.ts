@@ -1,5 +1,5 @@
-// The mount table: the only way from a path to a store. It is made once, with what the principal
-// may do; the longest mount that holds a path wins, so an inner mount shadows the outer one.
+// The mount table: the only way from a path to a store, with what the principal may do. The longest
+// mount that holds a path wins, so an inner mount shadows the outer one.
 
 import { MemdirError } from "../errors.ts";
 import { canonicalPath, isWithin } from "../safety/path.ts";

@@ -68,8 +68,8 @@ export interface ListPage {
 
 /**
  * MUSTs of every adapter: a write is all or nothing; a failed precondition is the value
- * `{ status: "conflict" }`, not a throw; an empty file is a file; a body that was opened is read or
- * cancelled; a failure of the storage throws a `MemdirError` with code `unavailable` whose message
+ * `{ status: "conflict" }`, not a throw; an empty file is a file; it reads or cancels each body that
+ * it opens; a failure of the storage throws a `MemdirError` with code `unavailable` whose message
  * holds the logical path only.
  */
 export interface FileStore {

@@ -1,5 +1,5 @@
 // One rule for every path: canonicalise or refuse with the rule's name, never clamp. Clamping would
-// turn an attack into a write somewhere else. The canonical string is computed once and used for
+// turn an attack into a write somewhere else. One and the same canonical string serves
 // the permission check, the storage call, the record of writes and the log.
 
 import { PATH_BYTES, PATH_SEGMENT_BYTES } from "../limits/files.ts";

@@ -1,4 +1,4 @@
-// What may be a memory directory. Refused with the rule's name, before any storage is touched.
+// What may be a memory directory. A refusal names the rule and comes before any storage call.
 
 import type { PathRule } from "../safety/path.ts";
 import { canonicalPath, canonicalRelative, isWithin, showPath } from "../safety/path.ts";

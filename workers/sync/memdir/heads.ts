@@ -10,7 +10,7 @@ export interface Head extends MemoryHead {
   etag: string | null;
 }
 
-export type Row = {
+type Row = {
   path: string;
   id: string;
   n: number;

@@ -160,7 +160,7 @@ interface Step {
   path: string;
   /** What it is to be; null for gone. */
   target: State | null;
-  skip?: string;
+  skip?: string | undefined;
 }
 
 function memoriesSince(dir: Directory, to: { time: number } | { sessionId: string }): string[] {

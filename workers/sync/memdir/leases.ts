@@ -1,5 +1,5 @@
 // Who may run in the background over this directory: one holder a kind at a time. The token grows
-// with each grant; a write under an older one is refused, however late it comes.
+// with each grant; the directory refuses a write under an older one, however late it comes.
 
 import type { LeaseName, LeaseReply } from "../../../src/platform/objects/memdir-rpc.ts";
 

@@ -47,7 +47,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   async open(meta: Rpc.StoreMeta): Promise<Reply<Rpc.StoreMeta>> {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) {
-        // Also a store that somebody deleted a moment ago may come anew.
+        // A store that somebody deleted a moment ago may come anew.
         this.#gone = false;
         this.ctx.storage.transactionSync(() => {
           createSchema(this.#sql);

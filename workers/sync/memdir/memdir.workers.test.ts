@@ -267,7 +267,7 @@ test("healing writes no secret into the index, and leaves alone what is not UTF-
   );
 });
 
-test("what could not be written here is not taken in: odd names and files over the limit", async () => {
+test("what nobody could write here does not come in from R2: odd names and files over the limit", async () => {
   const { stub, meta } = await directory();
   for (const name of [
     "%2E%2E/%2E%2E/z.md",

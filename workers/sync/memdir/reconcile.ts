@@ -14,8 +14,8 @@ import { bytesOf } from "./import.ts";
 
 /**
  * Restores the rule of two steps: each memory has its line in the index, no line goes nowhere. A
- * store that somebody made through the API has no index, and gets none. An index that is not UTF-8 is
- * left as it is; one that would grow over the limit of a file gets the newest lines that fit.
+ * store that somebody made through the API has no index, and gets none. An index that is not UTF-8
+ * stays as it is; one that would grow over the limit of a file gets the newest lines that fit.
  */
 export async function reconcile(dir: Directory, actor: Actor): Promise<Receipt[]> {
   if (dir.meta.kind === "custom" || dir.meta.archivedAt !== null) return [];
@@ -33,7 +33,7 @@ export async function reconcile(dir: Directory, actor: Actor): Promise<Receipt[]
   return applyConditionally(dir, decide, () => []);
 }
 
-/** What healing adds holds no secret: a description that looks like one is left out of its line. */
+/** What healing adds holds no secret: a description that looks like one stays out of its line. */
 async function healed(dir: Directory, index: string | undefined): Promise<Reconciled> {
   const files: TopicFile[] = scanHeads(dir.sql, Number.MAX_SAFE_INTEGER).map(
     ({ path, name, description }) => ({ path, name, description }),
@@ -48,7 +48,7 @@ async function healed(dir: Directory, index: string | undefined): Promise<Reconc
   for (const file of files) {
     const text = `${file.name ?? ""}\n${file.description ?? ""}`;
     const hits = added.has(file.path) ? await dir.scan({ path: file.path, text }) : [];
-    // A name in the path itself cannot be written down at all.
+    // No line can name a path that holds a secret itself.
     if (hits.some((hit) => hit.line === 0)) continue;
     safe.push(hits.length > 0 ? { path: file.path } : file);
   }

@@ -4,7 +4,7 @@ import { answered } from "./store-request.ts";
 export interface ListRequest {
   /** "" or a folder that ends in "/". */
   prefix: string;
-  /** 1: what lies deeper than the prefix's own children is rolled up into its folder. */
+  /** 1: what lies deeper than the prefix's own children shows as its folder. */
   depth: 0 | 1;
   limit: number;
   /** Where the page before ended: a path, or a folder that ends in "/". */

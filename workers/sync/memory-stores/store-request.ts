@@ -53,7 +53,7 @@ export function actorOf(c: StoreRequest): Actor {
   return { type: "user", userId: c.get("principal").user };
 }
 
-/** A change by this caller, held to what the organisation and the caller say of secrets. */
+/** A change by this caller, under what the organisation and the caller say of secrets. */
 export async function changeOf(c: StoreRequest): Promise<Change> {
   const secrets = await ownSecretsRule(c.env.FILES, c.get("principal"));
   return { actor: actorOf(c), secrets };
@@ -66,7 +66,7 @@ export function wantsContent(c: StoreRequest, fallback: "basic" | "full"): boole
   throw new MemdirError("invalid_request", 'view: use "basic" or "full"');
 }
 
-export function missingStore(): MemdirError {
+function missingStore(): MemdirError {
   return new MemdirError("not_found", "There is no such memory store");
 }
 

@@ -78,13 +78,13 @@ function versionQuery(c: StoreRequest): VersionQuery {
   const most = withContent ? FULL_PAGE_MOST : PAGE_MOST;
   return {
     withContent,
-    limit: pageLimit(query("limit"), Math.min(PAGE_DEFAULT, most), most),
     memoryId: query("memory_id"),
     sessionId: query("session_id"),
     operation: operationOf(query("operation")),
     from: lowerBound(query),
     to: upperBound(query),
     before: readPageCursor(query("page"), versionNumber),
+    limit: pageLimit(query("limit"), Math.min(PAGE_DEFAULT, most), most),
   };
 }
 

@@ -24,7 +24,7 @@ export interface Entry extends Head {
 }
 
 /** Lines of a file that a scan reads. */
-export const HEAD_LINES = 30;
+const HEAD_LINES = 30;
 
 const WITHIN_LIMIT = `in its first ${FRONTMATTER_CHARACTERS} characters`;
 const LOOKS_LIKE_FIELDS = /^[ \t]*(?:name|description|type)[ \t]*:/im;

@@ -53,6 +53,18 @@ const FORBIDDEN_IN_CORE = [
   /\bcrypto\.(getRandomValues|randomUUID)\b/,
 ];
 
+/** What only the mount table does, with what it is made of: how a key begins, is encoded and is used. */
+const KEY_RULES = new Map([
+  ["encodeKeyPart", /\bencodeKeyPart\b/],
+  ["createR2Files", /\bcreateR2Files\b/],
+  ["a key", /["'`]t\/|["'`]t["'`],/],
+]);
+const KEY_MAKERS = new Map([
+  ["src/platform/r2/mount-table.ts", [...KEY_RULES.keys()]],
+  ["src/platform/r2/r2-files.ts", ["createR2Files"]],
+  ["src/platform/r2/r2-key.ts", ["encodeKeyPart"]],
+]);
+
 const files = ["src", "workers"].flatMap((folder) => sources(join(root, folder)));
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
@@ -110,9 +122,20 @@ test("the core names no platform, no clock, no chance and no network", () => {
   const wrong = files
     .filter((file) => file.startsWith("src/shared/"))
     .flatMap((file) => {
-      const text = readFileSync(join(root, file), "utf8").replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, "");
+      const text = withoutComments(file);
       return FORBIDDEN_IN_CORE.filter((rule) => rule.test(text)).map((rule) => `${file}: ${rule}`);
     });
+  expect(wrong).toEqual([]);
+});
+
+test("one file makes every key and every prefix of R2", () => {
+  const wrong = files.flatMap((file) => {
+    const own = KEY_MAKERS.get(file) ?? [];
+    const text = withoutComments(file);
+    return [...KEY_RULES]
+      .filter(([name, rule]) => !own.includes(name) && rule.test(text))
+      .map(([name]) => `${file}: ${name}`);
+  });
   expect(wrong).toEqual([]);
 });
 
@@ -122,6 +145,10 @@ test("nothing that is deployed imports the fake model or a tool of development",
   );
   expect(wrong).toEqual([]);
 });
+
+function withoutComments(file: string): string {
+  return readFileSync(join(root, file), "utf8").replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, "");
+}
 
 function layerOf(file: string): { level: number; folder: string } | undefined {
   let found: { level: number; folder: string } | undefined;

@@ -6,6 +6,7 @@ import {
   type StoreMeta,
 } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { parseHead } from "../../../src/shared/memdir/entry.ts";
 import type { SyncEnv } from "../../../workers/env.ts";
 
@@ -49,10 +50,10 @@ export default {
 } satisfies ExportedHandler<SyncEnv>;
 
 async function fill(env: SyncEnv, prefix: string, count: number): Promise<MemdirStub> {
-  const owner = { tenant: "bench", user: "bench" };
+  const owner = userOwner({ tenant: "bench", user: "bench" });
   const id = `memstore_${String(count).padStart(24, "1")}`;
   const meta: StoreMeta = {
-    ...owner,
+    owner,
     id,
     prefix,
     kind: "auto",
@@ -70,7 +71,7 @@ async function fill(env: SyncEnv, prefix: string, count: number): Promise<Memdir
   }
   const stub = memdirStub(env, owner, id);
   unwrap(await stub.open(meta));
-  unwrap(await stub.takeIn());
+  unwrap(await stub.importChanges());
   return stub;
 }
 

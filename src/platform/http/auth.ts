@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import * as z from "zod";
 
-/** Who is calling. Everything that is read or written is found through this, never through a body. */
+/** Who calls. Every read and write goes by this, never by a body. */
 export interface Principal {
   tenant: string;
   user: string;
@@ -44,8 +44,8 @@ export async function principalOf(
   try {
     const options = {
       requiredClaims: ["exp"],
-      ...(rules.issuer === undefined ? {} : { issuer: rules.issuer }),
-      ...(rules.audience === undefined ? {} : { audience: rules.audience }),
+      issuer: rules.issuer,
+      audience: rules.audience,
     };
     const { payload } = await verify(token, rules, options);
     const { org, sub, role, repos } = claims.parse(payload);
@@ -55,7 +55,7 @@ export async function principalOf(
   }
 }
 
-/** A token says itself which kind of key it wants; only a kind that is set up is looked at. */
+/** A token says itself which kind of key it wants; only a kind that the deployment set up counts. */
 async function verify(token: string, rules: TokenRules, options: object) {
   const { alg } = decodeProtectedHeader(token);
   if (alg === "HS256" && rules.secret !== undefined) {

@@ -1,4 +1,4 @@
-// What every HTTP route shares: who is calling, how errors look, how pages are asked for.
+// What every HTTP route shares: who calls, how errors look, how a client asks for pages.
 
 import type { Context } from "hono";
 import { Hono } from "hono";
@@ -49,7 +49,7 @@ export function createEdge<Bindings extends object>(
 /** How an error looks outside where its code does not say it all: the SDK's type, and its fields. */
 export interface Wire {
   type: string;
-  fields?: Record<string, string>;
+  fields?: Record<string, string> | undefined;
 }
 
 /** An expected failure with a type of its own on the wire; the status is that of the code. */
@@ -66,7 +66,7 @@ export class WireError extends MemdirError {
 export function errorResponse(code: ErrorCode, message: string, id: string, wire?: Wire): Response {
   const { status, type } = WIRE[code];
   const headers = new Headers({ "content-type": "application/json", "request-id": id });
-  // The SDK retries a 409 unless it is told not to; ours never gets better by itself.
+  // The SDK retries a 409 unless this forbids it; ours never gets better by itself.
   if (status === 409) headers.set("x-should-retry", "false");
   return Response.json(
     {
@@ -130,7 +130,7 @@ export function readPageCursor<T>(
 }
 
 /** A time in a query, in milliseconds. */
-export function timeParameter(name: string, text: string | undefined): number | undefined {
+function timeParameter(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text);
   if (Number.isFinite(time)) return time;

@@ -1,4 +1,4 @@
-// Conditional requests: what a client says of the version that it knows, and how it is told of one.
+// Conditional requests: which version a client says that it knows, and how it learns of one.
 
 import { MemdirError } from "../../shared/errors.ts";
 import type { Precondition } from "../../shared/files/store.ts";

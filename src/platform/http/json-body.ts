@@ -1,5 +1,4 @@
-// Reading a request's body: bounded before it is held, parsed once, and refused with the place of
-// what is wrong.
+// Reads a request's body: within bounds, parsed once. A refusal names the place of what is wrong.
 
 import type * as z from "zod";
 import { MemdirError } from "../../shared/errors.ts";
@@ -28,9 +27,9 @@ export async function jsonBody<T>(request: Request, schema: z.ZodType<T>): Promi
 }
 
 /**
- * All bytes of a body of at most `limit`. A larger one is read on and dropped, within bounds, before
- * it is refused: a connection that is answered while it still sends may be reset, and the client
- * would not see why.
+ * All bytes of a body of at most `limit`. Before it refuses a larger one it reads on and drops the
+ * rest, within bounds: an answer to a client that still sends may reset the connection, and the
+ * client would not see why.
  */
 export async function bodyBytes(request: Request, limit: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];

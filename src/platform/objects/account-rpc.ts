@@ -1,4 +1,4 @@
-// What a user's account is asked, and what it answers. Each worker calls it through these names.
+// What others ask a user's account, and what it answers. Each worker calls it through these names.
 
 import type { Purpose } from "../../shared/loop/model.ts";
 import type { Principal } from "../http/auth.ts";
@@ -16,7 +16,7 @@ export interface SessionRow {
   createdAt: number;
 }
 
-/** One page of rows in the order in which they were made. */
+/** One page of rows in the order of their creation. */
 export interface PageQuery {
   limit: number;
   order: "asc" | "desc";
@@ -34,7 +34,7 @@ export interface StoreRow {
   archived: boolean;
 }
 
-/** Stores are always listed with the newest first. */
+/** A list of stores always begins with the newest. */
 export interface StoreQuery extends Omit<PageQuery, "order"> {
   includeArchived: boolean;
 }
@@ -62,7 +62,7 @@ export interface UsageQuery {
   to?: string | undefined;
 }
 
-/** The methods of the object `Account`; `workers/agent/account.ts` says what each promises. */
+/** The methods of the object `Account`; `workers/agent/account/account.ts` says what each promises. */
 export interface AccountCalls {
   reserve(request: RequestKey | undefined, now: number): Promise<Reply<SessionRow>>;
   ready(id: string): void;

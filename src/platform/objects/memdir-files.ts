@@ -4,50 +4,45 @@
 import { MemdirError } from "../../shared/errors.ts";
 import { checkListQuery } from "../../shared/files/list-query.ts";
 import type { FileEntry, FileStore, PutResult } from "../../shared/files/store.ts";
-import type { Change, MemdirStub, MemoryHead, Receipt, WriteReply } from "./memdir-rpc.ts";
+import type { Change, MemdirStub, MemoryHead, WriteReply } from "./memdir-rpc.ts";
 import { unwrap } from "./reply.ts";
 
 /**
- * The files of a directory, written as `change` says. `onReceipt` is told of each change that is on
- * disk, before the write returns. A refusal (a secret, a full store, a lost lease) throws a
- * `MemdirError` whose message says what to do.
+ * The files of a directory, written as `change` says. Each change comes back with its receipt, also
+ * where a repeated request finds its work done. A refusal (a secret, a full store, a lost lease)
+ * throws a `MemdirError` whose message says what to do.
  */
-export function createMemdirFiles(
-  stub: MemdirStub,
-  change: Change,
-  onReceipt: (receipt: Receipt) => void = () => {},
-): FileStore {
+export function createMemdirFiles(stub: MemdirStub, change: Change): FileStore {
   return {
     async get(path) {
-      const found = unwrap(await stub.read(path));
-      return found ? { ...entryOf(found), bytes: found.bytes } : undefined;
+      const found = unwrap(await stub.read(path, change.actor));
+      if (!found) return undefined;
+      return { ...entryOf(found), bytes: found.bytes, receipt: found.receipt };
     },
     async head(path) {
       const found = unwrap(await stub.head(path));
       return found ? entryOf(found) : undefined;
     },
     async put(path, bytes, precondition) {
-      const condition = precondition === undefined ? {} : { condition: precondition };
-      const reply = unwrap(await stub.write({ path, bytes, ...condition, ...change }));
-      if (reply.status === "written") onReceipt(reply.receipt);
-      return putResult(reply, path);
+      const request = { path, bytes, condition: precondition, ...change };
+      return putResult(unwrap(await stub.write(request)), path);
     },
     async delete(path, precondition) {
       const reply = unwrap(await stub.remove({ path, ...precondition, ...change }));
       switch (reply.status) {
         case "removed":
-          onReceipt(reply.receipt);
-          return { status: "deleted" };
+          return { status: "deleted", receipt: reply.receipt };
         case "missing":
+          return reply;
         case "conflict":
-          return { status: reply.status };
+          return { status: "conflict" };
         case "refused":
           throw new MemdirError("invalid_request", reply.message, path);
       }
     },
     async list(query) {
       const { prefix, after, limit } = checkListQuery(query);
-      const page = unwrap(await stub.list({ prefix, limit, ...(after === "" ? {} : { after }) }));
+      const page = unwrap(await stub.list({ prefix, limit, after }));
       const entries = page.heads.map(entryOf);
       return page.next === null ? { entries } : { entries, next: page.next };
     },
@@ -57,11 +52,11 @@ export function createMemdirFiles(
 function putResult(reply: WriteReply, path: string): PutResult {
   switch (reply.status) {
     case "written": {
-      const warning = reply.warning === undefined ? {} : { warning: reply.warning };
-      return { status: "written", entry: entryOf(reply.head), ...warning };
+      const { head, receipt, warning } = reply;
+      return { status: "written", entry: entryOf(head), warning, receipt };
     }
     case "unchanged":
-      return { status: "written", entry: entryOf(reply.head) };
+      return { status: "written", entry: entryOf(reply.head), receipt: reply.receipt };
     case "conflict":
     case "missing":
       return { status: "conflict" };

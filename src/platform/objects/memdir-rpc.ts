@@ -1,10 +1,15 @@
-// What a memory directory's object is asked, and what it answers. Everything that reads or writes a
+// What others ask a memory directory's object, and what it answers. Everything that reads or writes a
 // memory goes through these calls: tools, the stores API, background runs, sync.
 
+import type { Receipt } from "../../shared/files/store.ts";
 import type { MemoryType } from "../../shared/memdir/types.ts";
 import type { Reply } from "./reply.ts";
+import type { StoreOwner } from "./store-owner.ts";
+import { storeObjectName } from "./store-owner.ts";
 
-/** Who made a change. `external` is a change that was found in R2 and made behind our back. */
+export type { Receipt };
+
+/** Who made a change. `external` made it in R2, past this object. */
 export type Actor =
   | { type: "session"; sessionId: string; by: "agent" | "extraction" | "subagent" | "dream" }
   | { type: "user"; userId: string }
@@ -15,8 +20,7 @@ export type StoreKind = "auto" | "team" | "agent" | "custom";
 export interface StoreMeta {
   /** `memstore_…` */
   id: string;
-  tenant: string;
-  user: string;
+  owner: StoreOwner;
   kind: StoreKind;
   /** Where its files lie in R2; ends in "/". */
   prefix: string;
@@ -29,11 +33,11 @@ export interface StoreMeta {
   archivedAt: number | null;
 }
 
-/** What an update changes; a metadata key that is null is taken out. */
+/** What an update changes; a metadata key that is null goes. */
 export interface MetaPatch {
-  name?: string;
-  description?: string;
-  metadata?: Record<string, string | null>;
+  name?: string | undefined;
+  description?: string | undefined;
+  metadata?: Record<string, string | null> | undefined;
 }
 
 /** A memory as it is now. Paths are relative and canonical: "notes/a.md". */
@@ -43,7 +47,7 @@ export interface MemoryHead {
   path: string;
   /** `memver_…` of the present content. */
   versionId: string;
-  /** Hex, of the bytes as they were sent. */
+  /** Hex, of the bytes as they came. */
   sha256: string;
   /** Bytes. */
   size: number;
@@ -54,6 +58,8 @@ export interface MemoryHead {
 
 export interface MemoryRead extends MemoryHead {
   bytes: Uint8Array;
+  /** Where the reader named itself and made the present version. */
+  receipt?: Receipt | undefined;
 }
 
 /** What a scan knows of a memory without opening it. */
@@ -63,7 +69,7 @@ export interface ScannedMemory extends MemoryHead {
   description: string | undefined;
 }
 
-export type Operation = "created" | "modified" | "deleted";
+export type Operation = Receipt["operation"];
 
 export interface Version {
   /** Its place in the store's history, counted from 1: the cursor of the change feed. */
@@ -84,51 +90,45 @@ export interface Version {
   redactedBy: Actor | null;
 }
 
-/** The proof of a change: given only when it is on disk. */
-export interface Receipt {
-  path: string;
-  operation: Operation;
-  memoryId: string;
-  versionId: string;
-  n: number;
-}
-
 export type Condition = { ifMatch: string } | { ifAbsent: true };
 
 export interface Change {
   actor: Actor;
   /** Default "refuse". */
-  secrets?: "refuse" | "warn";
+  secrets?: "refuse" | "warn" | undefined;
   /** The lease under which a background run writes; a lease that has passed on refuses. */
-  lease?: { name: LeaseName; token: number };
+  lease?: { name: LeaseName; token: number } | undefined;
 }
 
 export interface WriteRequest extends Change {
   path: string;
   bytes: Uint8Array;
   /** `ifMatch` is a sha256. Without one: whatever is there. */
-  condition?: Condition;
+  condition?: Condition | undefined;
 }
 
 /** An update by id: new content, a new path, or both. */
 export interface UpdateRequest extends Change {
   id: string;
-  bytes?: Uint8Array;
-  path?: string;
-  ifMatch?: string;
+  bytes?: Uint8Array | undefined;
+  path?: string | undefined;
+  ifMatch?: string | undefined;
 }
 
 export interface RemoveRequest extends Change {
   /** A path or an id. */
-  path?: string;
-  id?: string;
-  ifMatch?: string;
+  path?: string | undefined;
+  id?: string | undefined;
+  ifMatch?: string | undefined;
 }
 
 export type WriteReply =
-  | { status: "written"; receipt: Receipt; head: MemoryHead; warning?: string }
-  /** Nothing to do: it is already so. No version was made. */
-  | { status: "unchanged"; head: MemoryHead }
+  | { status: "written"; receipt: Receipt; head: MemoryHead; warning?: string | undefined }
+  /**
+   * Nothing to do: it is already so, and this call made no version. `receipt` is that of the present
+   * version where this very actor made it: a repeated request finds its work done.
+   */
+  | { status: "unchanged"; head: MemoryHead; receipt?: Receipt | undefined }
   /** The condition does not hold; `head` is what is there, if anything. */
   | { status: "conflict"; head: MemoryHead | null }
   /** The path, or one above or below it, belongs to another memory. */
@@ -148,7 +148,8 @@ export type RefusalReason =
 export type RemoveReply =
   | { status: "removed"; receipt: Receipt }
   | { status: "conflict"; head: MemoryHead }
-  | { status: "missing" }
+  /** `receipt` is that of the last change at this path where it is a deletion by this very actor. */
+  | { status: "missing"; receipt?: Receipt | undefined }
   | { status: "refused"; reason: RefusalReason; message: string };
 
 export type LeaseName = "extraction" | "dream";
@@ -159,28 +160,28 @@ export type LeaseReply =
 export interface ListHeads {
   /** "" or a folder that ends in "/". */
   prefix: string;
-  /** Continue behind this path. */
-  after?: string;
+  /** Continue after this path. */
+  after?: string | undefined;
   limit: number;
 }
 
 export interface VersionQuery {
-  memoryId?: string;
-  operation?: Operation;
-  sessionId?: string;
+  memoryId?: string | undefined;
+  operation?: Operation | undefined;
+  sessionId?: string | undefined;
   /** Bounds in milliseconds, inclusive. */
-  from?: number;
-  to?: number;
+  from?: number | undefined;
+  to?: number | undefined;
   /** Continue before this `n`: versions come newest first. */
-  before?: number;
+  before?: number | undefined;
   limit: number;
   withContent: boolean;
 }
 
 export interface RewindReply {
-  /** A receipt for each memory that was changed. */
+  /** A receipt for each memory that the rewind changed. */
   changed: Receipt[];
-  /** Memories that somebody else changed since; they were left as they are. */
+  /** Memories that stay as they are, and why: somebody else changed them since, for one. */
   skipped: { path: string; memoryId: string; reason: string }[];
 }
 
@@ -193,7 +194,7 @@ export interface MemdirStub {
   /** Clears the store with all its memories and versions. */
   destroy(): Promise<Reply<null>>;
 
-  read(path: string): Promise<Reply<MemoryRead | null>>;
+  read(path: string, reader?: Actor): Promise<Reply<MemoryRead | null>>;
   readById(id: string): Promise<Reply<MemoryRead | null>>;
   head(path: string): Promise<Reply<MemoryHead | null>>;
   /** In order of paths. */
@@ -207,31 +208,31 @@ export interface MemdirStub {
 
   version(id: string): Promise<Reply<Version | null>>;
   versions(query: VersionQuery): Promise<Reply<Version[]>>;
-  /** Versions behind `after`, oldest first; waits up to `waitMs` where there is none. */
+  /** Versions after `after`, oldest first; waits up to `waitMs` where there is none. */
   changes(after: number, limit: number, waitMs: number): Promise<Reply<Version[]>>;
   redact(versionId: string, actor: Actor): Promise<Reply<Version | null>>;
   restore(versionId: string, change: Change): Promise<Reply<WriteReply>>;
   rewind(to: { time: number } | { sessionId: string }, change: Change): Promise<Reply<RewindReply>>;
 
-  /** Takes in what was changed in R2 behind our back. Receipts of what was found. */
-  takeIn(): Promise<Reply<Receipt[]>>;
+  /** Makes versions of what others changed in R2; answers with their receipts. */
+  importChanges(): Promise<Reply<Receipt[]>>;
   /** Restores the rule of two steps: each file has its line, no line goes nowhere. */
   reconcile(actor: Actor): Promise<Reply<Receipt[]>>;
 
-  /** `waiter` is remembered where the lease is held, and named by `release`. */
+  /** Where somebody holds the lease, this remembers `waiter`, whom `release` names. */
   acquire(name: LeaseName, holder: string, ms: number, waiter?: string): Promise<Reply<LeaseReply>>;
   renew(name: LeaseName, token: number, ms: number): Promise<Reply<LeaseReply>>;
   /** The answer is who has waited longest, if somebody did. */
   release(name: LeaseName, token: number): Promise<Reply<string | null>>;
 }
 
-/** The object of a store, if it is the principal's; else one that answers `not_found`. */
+/** The object of a store, if it is this owner's; else one that answers `not_found`. */
 export function memdirStub(
   env: { MEMDIR: DurableObjectNamespace },
-  owner: { tenant: string; user: string },
+  owner: StoreOwner,
   storeId: string,
 ): MemdirStub {
-  const name = JSON.stringify([owner.tenant, owner.user, storeId]);
+  const id = env.MEMDIR.idFromName(storeObjectName(owner, storeId));
   // The platform's own stub type loses every method whose result holds a union of this kind.
-  return env.MEMDIR.get(env.MEMDIR.idFromName(name)) as unknown as MemdirStub;
+  return env.MEMDIR.get(id) as unknown as MemdirStub;
 }

@@ -17,7 +17,7 @@ export function refused<T>(code: ErrorCode, message: string): Reply<T> {
   return { ok: false, code, message };
 }
 
-/** The value of a reply; a failed one is thrown as what it was. */
+/** The value of a reply; throws a failed one as what it was. */
 export function unwrap<T>(reply: Reply<T>): T {
   if (reply.ok) return reply.value;
   throw new MemdirError(reply.code, reply.message);

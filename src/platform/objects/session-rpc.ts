@@ -1,4 +1,4 @@
-// What sessions ask of each other. Everything else that a session is asked comes from its own worker.
+// What sessions ask of each other. All other calls come from their own worker.
 
 import type { ExtractWork } from "../queue.ts";
 

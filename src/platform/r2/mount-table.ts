@@ -1,5 +1,5 @@
-// The one table from a path and a principal to a store, its key and its rights. No other place
-// computes a key: whoever wants a file asks here.
+// The one table from a path and a principal to a store, its key and its rights. No other file makes
+// a key or a prefix: whoever wants a file asks this one.
 
 import { MemdirError } from "../../shared/errors.ts";
 import type { Mount, Mounts } from "../../shared/files/mounts.ts";
@@ -71,8 +71,8 @@ export function workspaceMount(bucket: R2Bucket, owner: Owner, id: string): Moun
 }
 
 /**
- * The R2 prefix of a memory directory, ending in "/". Where the place was chosen its whole path is
- * one part of the key: no directory's prefix lies below another's, so each has one writer.
+ * The R2 prefix of a memory directory, ending in "/". Where somebody chose the place, its whole path
+ * is one part of the key: no directory's prefix lies below another's, so each has one writer.
  */
 export function memoryPrefix(owner: Pick<Owner, "tenant" | "user">, place: EnabledPlace): string {
   const user = ["t", owner.tenant, "u", owner.user];
@@ -82,7 +82,25 @@ export function memoryPrefix(owner: Pick<Owner, "tenant" | "user">, place: Enabl
   return key(...user, "dirs", place.directory);
 }
 
-/** The folder of a settings layer; the managed one is written by admins only. */
+/** The R2 prefix of a memory store that a user made through the API; ends in "/". */
+export function customStorePrefix(owner: Pick<Owner, "tenant" | "user">, storeId: string): string {
+  return key("t", owner.tenant, "u", owner.user, "stores", storeId);
+}
+
+/**
+ * The files of a memory store below a prefix that this table made. R2's refusals become
+ * `unavailable` at once, without a second try: their caller keeps an outbox.
+ */
+export function storeFiles(bucket: R2Bucket, prefix: string): FileStore {
+  return createR2Files(bucket, prefix, refuseAtOnce);
+}
+
+/** In place of the pause before a second attempt. */
+function refuseAtOnce(): Promise<void> {
+  return Promise.reject(new MemdirError("unavailable", "The file storage does not take this now"));
+}
+
+/** The folder of a settings layer; only admins write the managed one. */
 export function settingsMount(bucket: R2Bucket, owner: Owner, layer: "user" | "managed"): Mount {
   const { tenant, user, role } = owner;
   if (layer === "user") {
@@ -123,7 +141,7 @@ function guardSettings(store: FileStore): FileStore {
 
 /**
  * In a shared workspace only admins write what becomes instructions or settings for everybody, and
- * what is meant for one person alone is not kept at all.
+ * nobody keeps what is for one person alone.
  */
 function guardShared(store: FileStore, role: Owner["role"]): FileStore {
   const check = (path: string) => {
@@ -149,7 +167,7 @@ function guardShared(store: FileStore, role: Owner["role"]): FileStore {
   return checked(store, check);
 }
 
-/** The same store; `check` sees each path that is written or deleted, and may throw. */
+/** The same store; `check` sees the path of each write and deletion, and may throw. */
 function checked(store: FileStore, check: (path: string) => void): FileStore {
   return {
     ...store,

@@ -14,7 +14,7 @@ import type {
 import { keyOf, pathOf } from "./r2-key.ts";
 import { type Sleep, unavailable, withRetries } from "./r2-retry.ts";
 
-/** An R2 etag; all else ("*", quotes, a weak mark) would be read by R2 as something of its own. */
+/** An R2 etag; R2 would read all else ("*", quotes, a weak mark) as something of its own. */
 const ETAG = /^[\w-]+$/;
 
 /**
@@ -126,8 +126,8 @@ async function remove(
 }
 
 /**
- * Pages continue behind the last path, not with R2's cursor: a cursor that R2 does not know is
- * answered with an empty last page, which would read as "no files".
+ * Pages continue after the last path, not with R2's cursor: R2 answers a cursor that it does not know
+ * with an empty last page, which would read as "no files".
  */
 async function list(at: Location, query: ListQuery): Promise<ListPage> {
   const { prefix, after, limit } = checkListQuery(query);

@@ -73,7 +73,7 @@ describe("R2 files under faults", () => {
     const seen: string[] = [];
     let after: string | undefined;
     do {
-      const page = await store.list({ prefix: "", ...(after && { after }) });
+      const page = await store.list({ prefix: "", after });
       seen.push(...page.entries.map((entry) => entry.path));
       after = page.next;
       if (after === undefined) break;

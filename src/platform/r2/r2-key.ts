@@ -36,7 +36,7 @@ export function decodeKeyPart(encoded: string): string | undefined {
 
 /**
  * The key of a file: `prefix` + the encoded segments. Throws `invalid_request` where the whole key
- * is over 1,024 UTF-8 bytes: before anything was done.
+ * is over 1,024 UTF-8 bytes, before anything happens.
  */
 export function keyOf(prefix: string, path: string): string {
   const key = prefix + path.split("/").map(encodeKeyPart).join("/");

@@ -10,7 +10,7 @@ const TRANSIENT =
 
 /**
  * Runs one R2 call, again with back-off and jitter while R2 refuses for rate or fails in passing,
- * at most `R2_ATTEMPTS` times. `call` is told which attempt it is, from 1. What remains becomes a
+ * at most `R2_ATTEMPTS` times. `call` gets the number of the attempt, from 1. What remains becomes a
  * `MemdirError` "unavailable" that holds the logical path and nothing of R2.
  */
 export async function withRetries<T>(

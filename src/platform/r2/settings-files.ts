@@ -65,9 +65,9 @@ export async function readSettings(
 }
 
 /**
- * Whether a session has memory, by which rule, where, and with which rule for secrets. Reads nothing where variables or the
- * session alone turn it off. Throws `unavailable` where the storage cannot say which repository the
- * project belongs to: a guess would start a second memory.
+ * Whether a session has memory, by which rule, where, and with which rule for secrets. Reads nothing
+ * where variables or the session alone turn it off. Throws `unavailable` where the storage cannot say
+ * which repository the project belongs to: a guess would start a second memory.
  */
 export async function placeFor(
   bucket: R2Bucket,

@@ -1,6 +1,6 @@
 // The secret scanner: secretlint's recommended rules and our own, run over a file's name and text.
 //
-// The rules are run here and not by @secretlint/core. Core does not start in workerd without
+// It runs the rules itself and not through @secretlint/core. Core does not start in workerd without
 // nodejs_compat (it needs `tty` through `debug`, and `PerformanceObserver`), obeys
 // `secretlint-disable` comments in the text, keeps a performance mark with the path for every scan,
 // and compares each hit with each other hit.
@@ -20,7 +20,7 @@ import { URL_PASSWORD } from "./rules/url-password.ts";
 const MOST_HITS = 50;
 
 /**
- * Rules of the preset that are not run: the first lets a text switch the scan off, and a memory is
+ * Rules of the preset that do not run: the first lets a text switch the scan off, and a memory is
  * data; the second reads a file of that name from disk, and our own private-key rule covers it.
  */
 const LEFT_OUT = new Set([

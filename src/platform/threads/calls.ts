@@ -13,9 +13,10 @@ export const plainInput = z.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 );
 
+const operation = z.enum(["created", "modified", "deleted"]);
 const receipt = z.object({
   path: z.string(),
-  operation: z.enum(["created", "modified", "deleted"]),
+  operation,
   memoryId: z.string(),
   versionId: z.string(),
   n: z.number(),
@@ -25,13 +26,18 @@ const note = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("changed"),
     path: z.string(),
-    operation: z.enum(["created", "modified", "deleted"]),
+    operation,
     etag: z.string(),
     receipt: receipt.optional(),
   }),
 ]);
 const permission = z.enum(["allow", "ask", "deny", "client"]);
-const result = z.object({ content: z.string(), isError: z.boolean(), notes: z.array(note) });
+/** A result as it is stored. */
+export const toolResult = z.object({
+  content: z.string(),
+  isError: z.boolean(),
+  notes: z.array(note),
+});
 const call = z.object({
   type: z.literal("tool_use"),
   id: z.string(),
@@ -70,7 +76,7 @@ export function pendingCalls({ sql, id }: Thread): CallState[] {
     malformed: row.malformed ?? undefined,
     permission: permission.optional().parse(row.permission ?? undefined),
     plan: row.plan ?? undefined,
-    result: row.result === null ? undefined : result.parse(JSON.parse(row.result)),
+    result: row.result === null ? undefined : toolResult.parse(JSON.parse(row.result)),
   }));
 }
 
@@ -156,7 +162,7 @@ export function dropCalls({ sql, id }: Thread): void {
 
 function readResult(text: string): ToolResult | undefined {
   try {
-    return result.safeParse(JSON.parse(text)).data;
+    return toolResult.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

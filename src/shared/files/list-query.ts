@@ -7,7 +7,7 @@ const PAGE_ENTRIES = 1000;
 /**
  * What every adapter checks before it lists. A prefix without its final slash would match the
  * neighbour ("memory" matches "memory-old/"), so it throws `invalid_request`; so does a limit that
- * is no positive whole number. A larger limit is cut to 1,000.
+ * is no positive whole number. A larger limit becomes 1,000.
  */
 export function checkListQuery(query: ListQuery): { prefix: string; after: string; limit: number } {
   const { prefix, after = "", limit = PAGE_ENTRIES } = query;

@@ -1,5 +1,5 @@
-// The mount table: the only way from a path to a store. It is made once, with what the principal
-// may do; the longest mount that holds a path wins, so an inner mount shadows the outer one.
+// The mount table: the only way from a path to a store, with what the principal may do. The longest
+// mount that holds a path wins, so an inner mount shadows the outer one.
 
 import { MemdirError } from "../errors.ts";
 import { canonicalPath, isWithin } from "../safety/path.ts";
@@ -96,7 +96,7 @@ export async function* listFiles(
     if (prefix === undefined) continue;
     let after: string | undefined;
     do {
-      const page = await mount.store.list({ prefix, ...(after !== undefined && { after }) });
+      const page = await mount.store.list({ prefix, after });
       for (const entry of page.entries) {
         const path = absolutePath(mount, entry.path);
         if (isShadowed(mounts, mount, path)) continue;

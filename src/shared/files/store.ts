@@ -15,6 +15,8 @@ export interface FileEntry {
 
 export interface StoredFile extends FileEntry {
   bytes: Uint8Array;
+  /** Of a store that keeps versions, where its own writer made the present one. */
+  receipt?: Receipt | undefined;
 }
 
 /** What must be true of the file for a write to happen; absent means "whatever is there". */
@@ -45,15 +47,17 @@ export type PutResult =
   | { status: "conflict" };
 export type DeleteResult =
   | { status: "deleted"; receipt?: Receipt | undefined }
-  | { status: "missing" | "conflict" };
+  /** `receipt`: the last change at this path is a deletion by the store's own writer. */
+  | { status: "missing"; receipt?: Receipt | undefined }
+  | { status: "conflict" };
 
 export interface ListQuery {
   /** "" for the whole store, else a directory that ends in "/": a bare prefix matches neighbours. */
   prefix: string;
-  /** Continue behind this path: the `next` of the page before. */
-  after?: string;
+  /** Continue after this path: the `next` of the page before. */
+  after?: string | undefined;
   /** Entries at most; a page may hold fewer and still have a `next`. Default 1,000. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 export interface ListPage {
@@ -64,8 +68,8 @@ export interface ListPage {
 
 /**
  * MUSTs of every adapter: a write is all or nothing; a failed precondition is the value
- * `{ status: "conflict" }`, not a throw; an empty file is a file; a body that was opened is read or
- * cancelled; a failure of the storage throws a `MemdirError` with code `unavailable` whose message
+ * `{ status: "conflict" }`, not a throw; an empty file is a file; it reads or cancels each body that
+ * it opens; a failure of the storage throws a `MemdirError` with code `unavailable` whose message
  * holds the logical path only.
  */
 export interface FileStore {

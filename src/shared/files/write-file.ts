@@ -1,5 +1,5 @@
-// THE way every writer goes, whatever its door: tools, HTTP, extraction, sync. Rights, root, size
-// and the shape of the tree are checked here and before anything is stored.
+// THE way every writer goes, whatever its door: tools, HTTP, extraction, sync. It checks rights, root,
+// size and the shape of the tree before it stores anything.
 
 import { absolutePath, type Mount } from "./mounts.ts";
 import type { DeleteResult, Precondition, PutResult } from "./store.ts";
@@ -15,9 +15,9 @@ export type WriteFileResult = PutResult | WriteRefusal;
 export type DeleteFileResult = DeleteResult | WriteRefusal;
 
 /**
- * Stores `bytes` at the canonical path `relative` of a mount. A file where a directory is, or a
- * directory where a file is, is refused: other stores and a mount on a disk could not hold both.
- * That is looked at only for a new file, and two writers at once can still make such a pair.
+ * Stores `bytes` at the canonical path `relative` of a mount. Refuses a file where a directory is, and
+ * a directory where a file is: other stores and a mount on a disk could not hold both. It looks at
+ * that only for a new file, and two writers at once can still make such a pair.
  * Throws what the store throws.
  */
 export async function writeFile(
@@ -36,7 +36,7 @@ export async function writeFile(
   return mount.store.put(relative, bytes, precondition);
 }
 
-/** Deletes one file; a root or a directory is refused. Throws what the store throws. */
+/** Deletes one file; refuses a root and a directory. Throws what the store throws. */
 export async function deleteFile(
   mount: Mount,
   relative: string,

@@ -1,6 +1,6 @@
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** From this age on a memory carries a note, in days. */
-export const STALE_DAYS = 2;
+const STALE_DAYS = 2;
 
 /**
  * How old a memory is, in milliseconds; both times are epoch milliseconds. A time in the future is
@@ -19,7 +19,7 @@ export function ageInWords(ageMs: number | undefined): string {
   return days === 1 ? "yesterday" : `${days} days ago`;
 }
 
-/** What is said of a memory that is two days old or older. An unknown age says so by itself. */
+/** The note on a memory that is two days old or older. An unknown age says so by itself. */
 export function freshnessNote(ageMs: number | undefined): string | undefined {
   const days = fullDays(ageMs);
   if (days === undefined || days < STALE_DAYS) return undefined;

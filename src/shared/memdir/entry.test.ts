@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FRONTMATTER_CHARACTERS } from "../text/frontmatter.ts";
 import { parseEntry, parseHead } from "./entry.ts";
-import { formatEntry } from "./format-entry.ts";
+import { formatEntry } from "./format-entry-fixture.ts";
 import { MEMORY_TYPES, memoryType } from "./types.ts";
 
 const file = (...lines: string[]) => `---\n${lines.join("\n")}\n---\nbody\n`;

@@ -8,14 +8,14 @@ import { type MemoryType, memoryType } from "./types.ts";
 /** What the frontmatter says. */
 export interface Head {
   /** On one line. */
-  name?: string;
+  name?: string | undefined;
   /** On one line. */
-  description?: string;
-  type?: MemoryType;
-  /** When the file says it was changed last, in epoch milliseconds; whether that is past is for the caller. */
-  modified?: number;
+  description?: string | undefined;
+  type?: MemoryType | undefined;
+  /** Its last change by its own word, in epoch milliseconds; whether that is past is for the caller. */
+  modified?: number | undefined;
   /** Why something that stands in the file is missing here. */
-  diagnostic?: string;
+  diagnostic?: string | undefined;
 }
 
 export interface Entry extends Head {
@@ -24,7 +24,7 @@ export interface Entry extends Head {
 }
 
 /** Lines of a file that a scan reads. */
-export const HEAD_LINES = 30;
+const HEAD_LINES = 30;
 
 const WITHIN_LIMIT = `in its first ${FRONTMATTER_CHARACTERS} characters`;
 const LOOKS_LIKE_FIELDS = /^[ \t]*(?:name|description|type)[ \t]*:/im;
@@ -35,7 +35,7 @@ const ISO_TIME =
  * Reads a memory file; never throws.
  *
  * Values are what a person reads: nothing becomes a number, a date or a boolean, ` #` in an unquoted
- * name or description is text, lists and maps are shown as they are written. Of two equal keys the
+ * name or description is text, lists and maps stay as somebody wrote them. Of two equal keys the
  * first with a value counts; a key at the top level counts before the same one under `metadata`.
  * Frontmatter that cannot be read is body, and the diagnostic says so.
  */
@@ -87,13 +87,7 @@ function headOf(fields: Field[]): Head {
   const type = memoryType(top.get("type")?.scalar) ?? memoryType(nested.get("type")?.scalar);
   const modified = time(top.get("modified")?.scalar) ?? time(nested.get("modified")?.scalar);
   const diagnostic = diagnosticOf(fields);
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(type === undefined ? {} : { type }),
-    ...(modified === undefined ? {} : { modified }),
-    ...(diagnostic === undefined ? {} : { diagnostic }),
-  };
+  return { name, description, type, modified, diagnostic };
 }
 
 /** The first field with a value of each key. */

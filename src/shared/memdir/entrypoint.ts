@@ -20,8 +20,8 @@ export interface IndexCut {
 
 /**
  * The index as it goes into the prompt: at most so many lines, then at most so many UTF-8 bytes at a
- * line's end. What was cut is said with real numbers, within the same limit of bytes. A first line
- * that is too long by itself is cut between two characters, so that it is never all lost.
+ * line's end. A notice says in real numbers what is missing, within the same limit of bytes. The
+ * cut of a first line that is too long lies between two characters: it is never all lost.
  */
 export function cutIndex(
   raw: string,

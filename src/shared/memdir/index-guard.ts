@@ -1,5 +1,5 @@
 // A model that rewrites a whole index from memory tends to lose it, or to write "the rest stays as it
-// is" where the rest stood. Both are refused before they are stored.
+// is" where the rest stood. This refuses both before they reach the store.
 
 import { INDEX_FILE } from "./entrypoint.ts";
 import { indexLines, parseIndex } from "./index-lines.ts";
@@ -7,7 +7,7 @@ import { indexLines, parseIndex } from "./index-lines.ts";
 /** Fewer lost pointers than this are a deliberate tidying up. */
 export const LOST_POINTERS_LEAST = 5;
 /** A rewrite that loses more than this share of the pointers is refused. */
-export const LOST_POINTERS_SHARE = 0.5;
+const LOST_POINTERS_SHARE = 0.5;
 
 export interface DroppedPointers {
   /** Files that the index pointed to before, and how many of them it still points to. */
@@ -32,10 +32,10 @@ const ONLY_ELLIPSIS = /^[[(<]?\s*(?:\.{3,}|…)\s*[\])>]?$/;
 const PLACEHOLDER_CHARACTERS = 160;
 
 /**
- * Whether a full rewrite of an index is to be refused: it loses at least five and more than half of
+ * Why to refuse a full rewrite of an index: it loses at least five and more than half of
  * the pointers, or a line that is no pointer stands for content that was left out ("[Rest of the
  * existing file…]", "... existing content unchanged"; a bare "..." only if a pointer goes with it).
- * Undefined if it may be stored. Not for Edit, whose author names what goes; a topic file's deletion
+ * Undefined where nothing speaks against it. Not for Edit, whose author names what goes; a topic file's deletion
  * takes its pointer out first.
  */
 export function dropsMostPointers(before: string, after: string): DroppedPointers | undefined {

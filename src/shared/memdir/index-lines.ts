@@ -6,12 +6,12 @@ import { type Pointer, parsePointer } from "./pointer.ts";
 export interface Line {
   /** Where the line begins, in UTF-16 units of the text; a byte order mark is before the first. */
   start: number;
-  /** Where the next line begins: behind the line end, if there is one. */
+  /** Where the next line begins: after the line end, if there is one. */
   end: number;
   /** The line without its line end, and without byte order marks before it. */
   text: string;
   /** What it points to, if it is a pointer. */
-  pointer?: Pointer;
+  pointer?: Pointer | undefined;
 }
 
 /** A pointer line, with its place in the text. */
@@ -44,13 +44,13 @@ export function indexLines(text: string): Line[] {
     const end = feed === -1 ? text.length : feed + 1;
     const line = text.slice(start, end).replace(/^\ufeff+|\r?\n$/g, "");
     const pointer = isText(line) ? parsePointer(line) : undefined;
-    lines.push({ start, end, text: line, ...(pointer && { pointer }) });
+    lines.push({ start, end, text: line, pointer });
     start = end;
   }
   return lines;
 }
 
-/** Told one line after the other: whether it is text, not code and not a comment. */
+/** Takes one line after the other, and says whether it is text, not code and not a comment. */
 function textLines(): (line: string) => boolean {
   let fence: { mark: string; floor: number } | undefined;
   let comment = false;

@@ -1,5 +1,5 @@
-// The rule of two steps: each topic file has its line in the index, and no
-// line goes nowhere. A crash between the two steps heals here.
+// The rule of two steps: each topic file has its line in the index, and no line goes nowhere. This
+// heals a crash between the two steps.
 
 import { INDEX_BYTES, INDEX_LINES } from "../limits/memory.ts";
 import { byteLength } from "../text/bytes.ts";
@@ -31,16 +31,16 @@ export interface Reconciled {
  * Adds a line for each topic file that has none, in the order given (newest first), above the first
  * pointer; drops pointers to nowhere (one with indented lines of its own keeps its words and loses
  * its link). A further line for the same file stays, unless it repeats an earlier one letter by
- * letter; a line exactly as it is added here gives way to one in a writer's own words (a file is
- * healed between its writer's two steps). Everything else keeps its bytes, line ends and order. Doing it twice changes nothing. What
- * is not a canonical path to an `*.md`, and the index itself, is passed over. Where not all lines fit
- * into `bytes`, the first of those that are missing are added.
+ * letter; a line exactly as this adds it gives way to one in a writer's own words (healing can come
+ * between its writer's two steps). Everything else keeps its bytes, line ends and order. Doing it
+ * twice changes nothing. It passes over the index itself and what is no canonical path to an `*.md`.
+ * Where not all lines fit into `bytes`, it adds the first of those that are missing.
  */
 export function reconcileIndex(input: {
   index: string | undefined;
   files: readonly TopicFile[];
-  /** UTF-8 bytes that the index may have: lines are added as long as they fit, in the order given. */
-  bytes?: number;
+  /** UTF-8 bytes that the index may have: added lines must fit, in the order given. */
+  bytes?: number | undefined;
 }): Reconciled {
   const files = new Map(
     input.files.filter(({ path }) => isTopicFile(path)).map((file) => [file.path, file]),
@@ -138,7 +138,7 @@ function addLines(
   return { text: before + gap + block + separator(following, end) + after, added };
 }
 
-/** Behind a heading that opens the index, and the blank lines after it; else the very beginning. */
+/** After a heading that opens the index, and the blank lines after it; else the very beginning. */
 function belowHeading(text: string, lines: Line[]): number {
   const [first, next] = lines.filter((line) => !isBlank(line));
   const heading = /^ {0,3}#{1,6}(?:\s|$)/.test(first?.text ?? "");
@@ -152,7 +152,7 @@ function separator(following: Line | undefined, end: string): string {
 }
 
 /**
- * What the writer of an index is told when it is over its limits (the write itself succeeds), in
+ * The warning to the writer of an index that is over its limits (the write itself succeeds), in
  * numbers; undefined if it fits into the prompt.
  */
 export function indexWarning(

@@ -1,5 +1,5 @@
 // One rule for every path: canonicalise or refuse with the rule's name, never clamp. Clamping would
-// turn an attack into a write somewhere else. The canonical string is computed once and used for
+// turn an attack into a write somewhere else. One and the same canonical string serves
 // the permission check, the storage call, the record of writes and the log.
 
 import { PATH_BYTES, PATH_SEGMENT_BYTES } from "../limits/files.ts";
@@ -67,21 +67,14 @@ export function canonicalPath(raw: string): CanonicalPath {
   return { status: "ok", path: `/${segments.join("/")}` };
 }
 
-/**
- * The one form of a path inside a store: "a/b". "" and what comes to it (".", "./") is refused
- * unless `allowRoot`.
- */
-export function canonicalRelative(
-  raw: string,
-  options: { allowRoot?: boolean } = {},
-): CanonicalPath {
-  if (raw === "" && options.allowRoot === true) return { status: "ok", path: "" };
+/** The one form of a path inside a store: "a/b". Refuses "" and what comes to it (".", "./"). */
+export function canonicalRelative(raw: string): CanonicalPath {
   const spelling = spellingRule(raw);
   if (spelling !== undefined) return refused(raw, spelling);
   if (raw.startsWith("/")) return refused(raw, "absolute");
   const segments = canonicalSegments(raw, PATH_BYTES);
   if (typeof segments === "string") return refused(raw, segments);
-  if (segments.length === 0 && options.allowRoot !== true) return refused(raw, "empty");
+  if (segments.length === 0) return refused(raw, "empty");
   return { status: "ok", path: segments.join("/") };
 }
 

@@ -21,8 +21,8 @@ export type SecretScan = (file: { path: string; text: string }) => Promise<Secre
 const SHOWN_HITS = 8;
 
 /**
- * The refusal of a write, for a client or a model: rules and lines, never the value. A path that is
- * itself the secret is not repeated.
+ * The refusal of a write, for a client or a model: rules and lines, never the value. It does not
+ * repeat a path that is itself the secret.
  */
 export function secretRefusal(path: string, hits: SecretHit[]): string {
   const inName = hits.some((hit) => hit.line === 0);

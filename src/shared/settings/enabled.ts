@@ -33,8 +33,8 @@ const FALSY = new Set(["0", "false", "no", "off"]);
  * `REMOTE_MEMORY_DIR`: off, as a Worker is always remote; (4) the settings; (5) on.
  *
  * Layers of (4), first one that says something: policy, local, project, user. A project's settings
- * come with its repository and may be hostile: they may turn memory off, and what they turn on is
- * not heard, so that a user's own `false` stands. Local comes before project: it is the user's own
+ * come with its repository and may be hostile: they may turn memory off, and what they turn on
+ * does not count, so that a user's own `false` stands. Local comes before project: it is the user's own
  * answer to what the project asks for.
  *
  * Whether there is a place for what is on here is for `locate.ts` to say.
@@ -52,7 +52,7 @@ export function autoMemoryEnabled(input: EnabledInput): Enabled {
 /** The rule where there is no place to put memory. */
 export const NO_MEMORY_DIR = "REMOTE_MEMORY_DIR is not set";
 
-/** Whether a project asks for memory that its user has turned off: not heard, and worth saying. */
+/** Whether a project asks for memory that its user has turned off: it does not count, and is worth saying. */
 export function isOverruledProject({ project, ...others }: SettingsLayers): boolean {
   return project?.autoMemoryEnabled === true && bySettings(others)?.enabled === false;
 }

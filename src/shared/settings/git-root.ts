@@ -1,9 +1,9 @@
 // Which folder a project's memory belongs to: all worktrees of a repository share one. What a
-// `.git` file says came from outside, so it is followed only within its workspace.
+// `.git` file says came from outside, so it counts only within its workspace.
 
 import { canonicalPath, isWithin } from "../safety/path.ts";
 
-/** What is read of a workspace; paths are relative to its root. A `FileStore` is one. */
+/** What this reads of a workspace; paths are relative to its root. A `FileStore` is one. */
 export interface WorkspaceReader {
   get(path: string): Promise<{ bytes: Uint8Array } | undefined>;
   head(path: string): Promise<{ size: number } | undefined>;
@@ -14,7 +14,7 @@ export interface GitRoot {
   /** Canonical and absolute. */
   root: string;
   /** Why a `.git` file was not followed. */
-  diagnostic?: string;
+  diagnostic?: string | undefined;
 }
 
 /** Folders looked at upwards: each costs two storage calls, and an invocation has about 1,000. */

@@ -60,8 +60,8 @@ const TRUSTED = ["policy", "local", "user"] as const;
 /**
  * The one place that knows where a project's memory lies: the prompt, the sandbox and every
  * background run ask here. First that holds: `MEMORY_PATH_OVERRIDE`; `autoMemoryDirectory` of
- * policy, local, then user settings; `REMOTE_MEMORY_DIR`/projects/<slug>/memory. A refused value is
- * listed in `ignored` with its rule and the next one is tried.
+ * policy, local, then user settings; `REMOTE_MEMORY_DIR`/projects/<slug>/memory. A refused value
+ * goes into `ignored` with its rule, and the next one counts.
  *
  * `DISABLE_AUTO_MEMORY=0` turns memory on without `REMOTE_MEMORY_DIR` too, but makes no place: where
  * neither override nor settings name one, memory is off and the rule names the missing directory.

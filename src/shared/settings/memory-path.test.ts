@@ -76,10 +76,6 @@ describe("PATH-08: a memory directory", () => {
   it.each(ACCEPTED)("%j is the directory %j", (raw, path) => {
     expect(memoryPath(raw)).toEqual({ status: "ok", path });
   });
-  it("a home of its own is honoured, and its settings are as reserved", () => {
-    expect(memoryPath("~/mem", "/users/ann")).toEqual({ status: "ok", path: "/users/ann/mem" });
-    expect(memoryPath("~/.claude/x", "/users/ann")).toMatchObject({ rule: "reserved" });
-  });
   it("the message shows what was written, not what it was expanded to", () => {
     expect(memoryPath("~/a/../b")).toMatchObject({
       message: expect.stringContaining('"~/a/../b"'),

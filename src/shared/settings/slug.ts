@@ -1,5 +1,5 @@
 // A project's name among the memory directories. Two different roots never share one: the readable
-// part is for people, the hash behind it is what tells roots apart.
+// part is for people, the hash after it tells roots apart.
 
 const READABLE_CHARACTERS = 48;
 /** 24 characters of base 32: 120 bits of SHA-256. */

@@ -1,6 +1,6 @@
-// What a block of frontmatter says, as a person reads it. The YAML parser is asked for the tree
-// only: nothing is resolved, constructed or executed, no object gets a key from a file, and aliases
-// never expand.
+// What a block of frontmatter says, as a person reads it. The YAML parser gives the tree only:
+// it resolves, constructs and executes nothing, no object gets a key from a file, and aliases never
+// expand.
 
 import { isMap, isScalar, parseDocument, type YAMLMap } from "yaml";
 
@@ -131,7 +131,7 @@ function afterColon(source: string, keyEnd: number, stop: number): string | unde
   return colon.test(source) ? withoutComments(source.slice(colon.lastIndex, stop)) : undefined;
 }
 
-/** Lines of comment go; a "#" within a line or behind the colon is text (design section 9). */
+/** Lines of comment go; a "#" within a line or after the colon is text (design section 9). */
 function withoutComments(value: string): string {
   const [first = "", ...more] = value.split("\n");
   return [first, ...more.filter((line) => !/^\s*#/.test(line))].join("\n");

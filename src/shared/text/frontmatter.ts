@@ -1,4 +1,4 @@
-// Where the frontmatter of a memory file is. What it says is read in frontmatter-fields.ts.
+// Where the frontmatter of a memory file is; `frontmatter-fields.ts` reads what it says.
 
 /**
  * A block of frontmatter, in characters. Real ones have a few hundred; more is not given to a YAML
@@ -19,7 +19,7 @@ const OPENING = /^---[ \t]*\r?$/;
 const CLOSING = /^(?:---|\.\.\.)[ \t]*\r?$/;
 
 /**
- * Finds the block between the fences. The opening fence is the first line that is not blank, behind
+ * Finds the block between the fences. The opening fence is the first line that is not blank, after
  * a byte order mark if there is one: exactly three dashes, blanks may follow. "----", "---js" and
  * "--- title ---" are text. Lines end in "\n" or "\r\n"; a file with "\r" alone has no frontmatter.
  */
@@ -36,7 +36,7 @@ export function findFrontmatter(text: string): Frontmatter {
   return { status: "open", block: text.slice(start, start + FRONTMATTER_CHARACTERS) };
 }
 
-/** Where a text begins behind its byte order mark. */
+/** Where a text begins after its byte order mark. */
 export function textStart(text: string): number {
   return text.startsWith(BOM) ? BOM.length : 0;
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Receipt } from "../files/store.ts";
 import { deleteFile, hasFilesBelow } from "../files/write-file.ts";
 import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";
 import { inputSchema, parseInput } from "./input.ts";
@@ -53,9 +54,12 @@ export function createDeleteTool(env: ToolEnv): WriteTool {
         return failure(`${path} was not deleted: it changed meanwhile. Read it and decide anew`);
       case "missing":
         // Without a crash it was somebody else: as asked, but no change of ours.
-        return success(`${path} is deleted`, resumed ? [deleted(path, before)] : []);
+        return success(
+          `${path} is deleted`,
+          resumed ? [deleted(path, before, result.receipt)] : [],
+        );
       case "deleted":
-        return success(`Deleted ${path}`, [deleted(path, before)]);
+        return success(`Deleted ${path}`, [deleted(path, before, result.receipt)]);
     }
   }
 
@@ -69,6 +73,6 @@ export function createDeleteTool(env: ToolEnv): WriteTool {
   };
 }
 
-function deleted(path: string, etag: string) {
-  return { type: "changed", path, operation: "deleted", etag } as const;
+function deleted(path: string, etag: string, receipt: Receipt | undefined) {
+  return { type: "changed", path, operation: "deleted", etag, receipt } as const;
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sha256Hex } from "../files/digest.ts";
-import type { StoredFile } from "../files/store.ts";
+import type { FileEntry, Receipt, StoredFile } from "../files/store.ts";
 import { checkWrite, hasFilesBelow, writeFile } from "../files/write-file.ts";
 import { EDIT_ATTEMPTS } from "../limits/tools.ts";
 import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";
@@ -93,7 +93,7 @@ export function createEditTool(env: ToolEnv): WriteTool {
     const current = await target.mount.store.get(target.relative);
     if (current !== undefined) {
       if ((await sha256Hex(current.bytes)) === plan.after) {
-        return done(plan.path, plan.before, current.etag, "as asked", current.size);
+        return done(plan.path, plan.before, current, "as asked", current.receipt);
       }
       if (current.etag === plan.before) {
         const edited = edit(target, plan, current);
@@ -117,19 +117,19 @@ export function createEditTool(env: ToolEnv): WriteTool {
     if (result.status === "conflict") return undefined;
     if (result.status === "refused") return failure(result.message);
     const what = `${count} replacement${count === 1 ? "" : "s"}`;
-    const edited = done(path, before, result.entry.etag, what, result.entry.size);
+    const edited = done(path, before, result.entry, what, result.receipt);
     return withWarning(edited, result.warning);
   }
 
   function done(
     path: string,
     before: string,
-    etag: string,
+    { etag, size }: FileEntry,
     what: string,
-    size: number,
+    receipt: Receipt | undefined,
   ): ToolResult {
     const result = success(`Edited ${path}: ${what}, now ${size} bytes`, [
-      { type: "changed", path, operation: "modified", etag },
+      { type: "changed", path, operation: "modified", etag, receipt },
     ]);
     // Who did not know the whole file before does not know it now: a Write would undo others' work.
     if (env.seen.get(path) !== before) return result;

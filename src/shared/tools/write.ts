@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Precondition, StoredFile } from "../files/store.ts";
+import type { Precondition, Receipt, StoredFile } from "../files/store.ts";
 import { checkWrite, writeFile } from "../files/write-file.ts";
 import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";
 import { inputSchema, parseInput, text } from "./input.ts";
@@ -66,25 +66,31 @@ export function createWriteTool(env: ToolEnv): WriteTool {
     const result = await writeFile(mount, relative, bytes, precondition);
     if (result.status === "refused") return failure(result.message);
     if (result.status === "written") {
-      return withWarning(done(plan, bytes.length, result.entry.etag), result.warning);
+      const { entry, receipt, warning } = result;
+      return withWarning(done(plan, bytes.length, entry.etag, receipt), warning);
     }
     // A resumed commit may meet its own write; what holds the planned content is as planned.
     const current = resumed ? await mount.store.get(relative) : undefined;
     if (current !== undefined && holds(current, bytes)) {
-      return done(plan, bytes.length, current.etag);
+      return done(plan, bytes.length, current.etag, current.receipt);
     }
     return failure(
       `Nothing was written to ${path}: it changed meanwhile. Read it again and decide anew`,
     );
   }
 
-  function done({ path, before }: Plan, size: number, etag: string): ToolResult {
+  function done(
+    { path, before }: Plan,
+    size: number,
+    etag: string,
+    receipt: Receipt | undefined,
+  ): ToolResult {
     const operation = before === null ? "created" : "modified";
     const known = env.seen.get(path);
     const wasDeleted = before === null && known !== undefined && known !== etag;
     const what = `${before === null ? "Created" : "Replaced"} ${path}: ${size} bytes`;
     return success(wasDeleted ? `${what} (the file you knew had been deleted)` : what, [
-      { type: "changed", path, operation, etag },
+      { type: "changed", path, operation, etag, receipt },
       { type: "seen", path, etag },
     ]);
   }

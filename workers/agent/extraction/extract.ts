@@ -7,6 +7,7 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import type { MemdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { limitsOf } from "../../../src/platform/threads/loop-ports.ts";
 import { readProgress } from "../../../src/platform/threads/progress.ts";
 import type { ErrorCode } from "../../../src/shared/errors.ts";
@@ -43,7 +44,7 @@ export async function extract(
   const meta = readMeta(sql);
   const { memory } = meta;
   if (!memory.enabled) return { status: "none" };
-  const stub = memdirStub(env, meta, memory.storeId);
+  const stub = memdirStub(env, userOwner(meta), memory.storeId);
   // It has to be shown word for word, with room for what stands before and after it.
   const { room } = limitsOf(session.settings, meta.model);
   const batch = batchDue(sql, final, Math.floor(room * BATCH_SHARE));

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { EXTRACTION_ATTEMPTS, RESEND_MOST_MS } from "../../../src/shared/limits/extraction.ts";
 import { readEvents } from "../rows/events.ts";
 import { readExtraction } from "../rows/extraction-state.ts";
@@ -173,7 +174,7 @@ test("a session that is deleted in mid-run leaves nothing behind and writes noth
     return { store: life.store };
   });
   await withModel(id);
-  const memory = () => memdirStub(env, owner, at.store);
+  const memory = () => memdirStub(env, userOwner(owner), at.store);
   let asked = 0;
   // The first answer comes, the second never does.
   server.atModel = async (answer) => {

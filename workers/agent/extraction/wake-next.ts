@@ -1,6 +1,7 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sessionPeer } from "../../../src/platform/objects/session-rpc.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import type { AgentEnv } from "../../env.ts";
 import { readMeta } from "../rows/meta.ts";
 import type { SessionContext } from "../setup/session-context.ts";
@@ -36,7 +37,7 @@ async function nextAfter(
   owner: { tenant: string; user: string },
   store: string,
 ): Promise<string | null> {
-  const memory = memdirStub(env, owner, store);
+  const memory = memdirStub(env, userOwner(owner), store);
   const lease = await memory.acquire("extraction", crypto.randomUUID(), LOOK_MS);
   if (!lease.ok || lease.value.status !== "granted") return null;
   const next = await memory.release("extraction", lease.value.token);

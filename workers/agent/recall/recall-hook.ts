@@ -5,6 +5,7 @@
 import { log } from "../../../src/platform/log.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { workspaceMount } from "../../../src/platform/r2/mount-table.ts";
 import { sleep, within } from "../../../src/platform/sleep.ts";
 import { modelOf } from "../../../src/platform/threads/loop-ports.ts";
@@ -158,7 +159,7 @@ async function run(
 ): Promise<Recalled> {
   const { sql, env, settings } = session;
   const { meta } = of;
-  const stub = memdirStub(env, meta, memory.storeId);
+  const stub = memdirStub(env, userOwner(meta), memory.storeId);
   const shown = readShown(sql);
   const recent = history.messages
     .slice(-RECENT_MESSAGES)

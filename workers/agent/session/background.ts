@@ -6,6 +6,7 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { sendWork } from "../../../src/platform/queue.ts";
 import { pause, within } from "../../../src/platform/sleep.ts";
 import { RESEND_FIRST_MS } from "../../../src/shared/limits/extraction.ts";
@@ -125,7 +126,7 @@ export function createBackground(session: SessionContext): Background {
       stop.abort();
       // What a run that is cut off still writes is refused from here on.
       const { lease } = readExtraction(sql);
-      const stub = memdirStub(env, readMeta(sql), memory.storeId);
+      const stub = memdirStub(env, userOwner(readMeta(sql)), memory.storeId);
       const given = lease === null ? undefined : await stub.release("extraction", lease);
       if (given?.ok && given.value !== null) await wakeNext(session, given.value);
       await within(

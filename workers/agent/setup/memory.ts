@@ -3,18 +3,13 @@
 import { derivedId } from "../../../src/platform/ids.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import { createMemdirFiles } from "../../../src/platform/objects/memdir-files.ts";
-import type {
-  Actor,
-  Change,
-  MemdirStub,
-  Receipt,
-} from "../../../src/platform/objects/memdir-rpc.ts";
+import type { Actor, Change } from "../../../src/platform/objects/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { memoryPrefix } from "../../../src/platform/r2/mount-table.ts";
 import { placeFor } from "../../../src/platform/r2/settings-files.ts";
-import type { FileStore } from "../../../src/shared/files/store.ts";
-import type { ToolNote } from "../../../src/shared/loop/tool.ts";
+import type { FileStore, Receipt } from "../../../src/shared/files/store.ts";
 import type { MemoryVariables } from "../../../src/shared/settings/locate.ts";
 import type { AgentEnv } from "../../env.ts";
 import type { SessionMemory } from "../rows/meta.ts";
@@ -38,10 +33,9 @@ export async function openMemory(
   const storeId = await derivedId("memstore", prefix);
   const now = Date.now();
   unwrap(
-    await memdirStub(env, owner, storeId).open({
+    await memdirStub(env, userOwner(owner), storeId).open({
       id: storeId,
-      tenant: owner.tenant,
-      user: owner.user,
+      owner: userOwner(owner),
       kind: "auto",
       prefix,
       name: `Memory of ${place.root}`.slice(0, 255).toWellFormed(),
@@ -56,17 +50,15 @@ export async function openMemory(
   return { enabled: true, rule, directory, storeId, secrets, ignored };
 }
 
-/** The memory of a running turn: its files, and a receipt for each change that is on disk. */
+/** The memory of a running turn. */
 export interface TurnMemory {
   directory: string;
   storeId: string;
   files: FileStore;
-  /** Takes in outside changes and heals the index; before the index is read into a prompt. */
+  /** Imports outside changes and heals the index; comes before the index goes into a prompt. */
   refresh(): Promise<void>;
-  /** Heals the index behind a turn that wrote; receipts of what that changed. */
+  /** Heals the index after a turn that wrote; receipts of what that changed. */
   reconcile(): Promise<Receipt[]>;
-  /** The receipts of these notes, asked for again where a crash took them. */
-  receiptsOf(notes: readonly ToolNote[]): Promise<Receipt[]>;
 }
 
 /**
@@ -82,35 +74,23 @@ export function turnMemory(
 ): TurnMemory | undefined {
   if (!memory.enabled) return undefined;
   const { directory, storeId } = memory;
-  const stub = memdirStub(env, owner, storeId);
+  const stub = memdirStub(env, userOwner(owner), storeId);
   const actor: Actor = { type: "session", sessionId, by: as.by };
-  const lease = as.by === "extraction" ? { lease: { name: as.by, token: as.token } } : {};
-  const change: Change = { actor, secrets: memory.secrets, ...lease };
-  const fresh = new Map<string, Receipt>();
+  const lease = as.by === "extraction" ? { name: as.by, token: as.token } : undefined;
+  const change: Change = { actor, secrets: memory.secrets, lease };
   return {
     directory,
     storeId,
-    files: createMemdirFiles(stub, change, (receipt) => fresh.set(receipt.path, receipt)),
+    files: createMemdirFiles(stub, change),
     async refresh() {
-      unwrap(await stub.takeIn());
+      unwrap(await stub.importChanges());
       unwrap(await stub.reconcile(actor));
     },
     reconcile: async () => unwrap(await stub.reconcile(actor)),
-    async receiptsOf(notes) {
-      const receipts: Receipt[] = [];
-      for (const note of notes) {
-        if (note.type !== "changed" || !note.path.startsWith(`${directory}/`)) continue;
-        const path = note.path.slice(directory.length + 1);
-        const receipt = fresh.get(path) ?? (await lastReceipt(stub, path, sessionId, as.by));
-        fresh.delete(path);
-        if (receipt) receipts.push(receipt);
-      }
-      return receipts;
-    },
   };
 }
 
-/** Heals the index behind a writer. The next one can heal it too: a failure costs nothing else. */
+/** Heals the index after a writer. The next one can heal it too: a failure costs nothing else. */
 export async function healIndex(memory: TurnMemory): Promise<Receipt[]> {
   try {
     return await memory.reconcile();
@@ -118,20 +98,4 @@ export async function healIndex(memory: TurnMemory): Promise<Receipt[]> {
     log("session.index_not_healed", { error: errorName(error) });
     return [];
   }
-}
-
-/** The newest change that this session made at a path, by the same of its writers. */
-async function lastReceipt(
-  stub: MemdirStub,
-  path: string,
-  sessionId: string,
-  by: "agent" | "extraction",
-): Promise<Receipt | undefined> {
-  const versions = unwrap(await stub.versions({ sessionId, limit: 50, withContent: false }));
-  const version = versions.find(
-    ({ path: at, actor }) => at === path && actor.type === "session" && actor.by === by,
-  );
-  if (!version) return undefined;
-  const { operation, memoryId, id, n } = version;
-  return { path, operation, memoryId, versionId: id, n };
 }

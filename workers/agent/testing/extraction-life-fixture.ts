@@ -6,6 +6,7 @@ import { newId } from "../../../src/platform/ids.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import type { AgentSettings } from "../../../src/platform/variables.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
@@ -57,7 +58,7 @@ function lifeOf(state: DurableObjectState): Life {
   const store = memory.enabled ? memory.storeId : "";
   let offset = 0;
   const base = () => contextOf(state.storage, { now: () => Date.now() + offset });
-  const stubOf = () => memdirStub(env, owner, store);
+  const stubOf = () => memdirStub(env, userOwner(owner), store);
   return {
     sql,
     store,

@@ -5,6 +5,7 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { newId } from "../../../src/platform/ids.ts";
 import { type MemdirStub, memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { workspaceMount } from "../../../src/platform/r2/mount-table.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import { readMeta } from "../rows/meta.ts";
@@ -86,7 +87,7 @@ async function begin(seed: number): Promise<Live> {
       return memory;
     },
   );
-  const memory = memdirStub(env, owner, place.storeId);
+  const memory = memdirStub(env, userOwner(owner), place.storeId);
   await seedFiles(id, memory);
   const asked: Asked[] = [];
   const own: Live = {

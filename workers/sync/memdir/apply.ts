@@ -1,18 +1,19 @@
-// How a change reaches R2 and the index. Three steps, in this order: the intent is put on disk, R2
-// is written on the condition that it has what we know, and one transaction makes it a version and
-// the new head. A crash between them is finished by `recover`. Where R2 does not take it now, the
-// change is committed all the same and the path goes into the outbox: this object holds the
-// content and answers every read; R2 follows, with the newest content only.
+// How a change reaches R2 and the index. Three steps, in this order: the intent is on disk, R2 holds
+// the change on the condition that it held what we know, and one transaction makes the version and
+// the new head. `recover` finishes what a crash cut off between them. Where R2 refuses for now, the
+// commit follows all the same and the path goes into the outbox: this object holds the content and
+// answers every read; R2 follows, with the newest content only.
 
 import * as z from "zod";
 import { newId } from "../../../src/platform/ids.ts";
-import type { Actor, Receipt } from "../../../src/platform/objects/memdir-rpc.ts";
+import type { Actor } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import type { Receipt } from "../../../src/shared/files/store.ts";
+import { deleteInR2, putInR2 } from "./conditional-r2.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, headById, putHead } from "./heads.ts";
-import { inOutbox } from "./outbox.ts";
-import { tryDelete, tryPut } from "./try-r2.ts";
+import { pendingEtag } from "./outbox.ts";
 import { addVersion } from "./versions.ts";
 
 const intentSchema = z.object({
@@ -25,7 +26,7 @@ const intentSchema = z.object({
   versionId: z.string(),
   createdAt: z.number(),
   at: z.number(),
-  /** When the content was last changed; a rename does not change it. */
+  /** When the content last changed; a rename does not change it. */
   updatedAt: z.number(),
   actor: z.string(),
   /** What R2 has at `path` as far as we know. */
@@ -34,47 +35,60 @@ const intentSchema = z.object({
 });
 type Intent = z.infer<typeof intentSchema>;
 
-export type Applied =
-  | { status: "applied"; receipt: Receipt; head: Head | undefined }
-  /** R2 has something that we do not know: it has to be taken in first. */
-  | { status: "changed_outside" };
-
-export interface PutChange {
-  path: string;
+interface Content {
   bytes: Uint8Array;
   sha256: string;
-  /** The memory that is changed; absent for a new one. */
+}
+
+/** R2 holds something that we do not know: import it first. Nothing was changed. */
+export type ChangedOutside = "changed_outside";
+
+export interface PutChange extends Content {
+  path: string;
+  /** The memory that changes; absent for a new one. */
   before: Head | undefined;
   /** A memory id to come back under. */
   memoryId?: string | undefined;
-  updatedAt?: number;
   actor: Actor;
 }
 
+export interface Written {
+  receipt: Receipt;
+  head: Head;
+}
+
 /** Writes content, and moves the memory where the path is another. */
-export async function applyPut(dir: Directory, change: PutChange): Promise<Applied> {
-  const { before, path } = change;
+export async function applyPut(
+  dir: Directory,
+  change: PutChange,
+): Promise<Written | ChangedOutside> {
+  const { before, path, bytes, sha256 } = change;
   const moved = before !== undefined && before.path !== path;
   const at = dir.now();
-  const sameContent = before?.sha256 === change.sha256;
   const intent: Intent = {
     op: "put",
     path,
-    ...(moved ? { from: before.path } : {}),
+    from: moved ? before.path : undefined,
     memoryId: before?.id ?? change.memoryId ?? newId("mem"),
     versionId: newId("memver"),
     createdAt: before?.createdAt ?? firstTime(dir.sql, change.memoryId) ?? at,
     at,
-    updatedAt: change.updatedAt ?? (sameContent ? before.updatedAt : at),
+    updatedAt: before?.sha256 === sha256 ? before.updatedAt : at,
     actor: JSON.stringify(change.actor),
     etag: knownEtag(dir.sql, path),
     fromEtag: moved ? knownEtag(dir.sql, before.path) : null,
   };
-  return carryOut(dir, intent, change.bytes, change.sha256);
+  const content = { bytes, sha256 };
+  const id = recordIntent(dir, intent, bytes);
+  return finish(dir, id, intent, content, (stored) => commitPut(dir, id, intent, content, stored));
 }
 
 /** Deletes a memory; its versions stay. */
-export async function applyDelete(dir: Directory, before: Head, actor: Actor): Promise<Applied> {
+export async function applyDelete(
+  dir: Directory,
+  before: Head,
+  actor: Actor,
+): Promise<Receipt | ChangedOutside> {
   const at = dir.now();
   const intent: Intent = {
     op: "delete",
@@ -88,7 +102,8 @@ export async function applyDelete(dir: Directory, before: Head, actor: Actor): P
     etag: knownEtag(dir.sql, before.path),
     fromEtag: null,
   };
-  return carryOut(dir, intent, undefined, "");
+  const id = recordIntent(dir, intent, null);
+  return finish(dir, id, intent, undefined, (stored) => commitDelete(dir, id, intent, stored));
 }
 
 /** Finishes what a crash left between intent and commit. */
@@ -98,136 +113,141 @@ export async function recover(dir: Directory): Promise<void> {
       "SELECT id, body, content FROM intents ORDER BY id",
     )
     .toArray();
-  for (const { id, body, content } of rows) {
+  for (const { id, body, content: stored } of rows) {
     const parsed = intentSchema.safeParse(JSON.parse(body));
     if (!parsed.success) {
-      dir.commit(() => dir.sql.exec("DELETE FROM intents WHERE id = ?", id));
+      dir.commit(() => dropIntent(dir.sql, id));
       continue;
     }
-    const bytes = content ? new Uint8Array(content) : undefined;
-    await finish(dir, id, parsed.data, bytes, bytes ? await sha256Hex(bytes) : "");
+    const intent = parsed.data;
+    if (!stored) {
+      await finish(dir, id, intent, undefined, (done) => commitDelete(dir, id, intent, done));
+      continue;
+    }
+    const bytes = new Uint8Array(stored);
+    const content = { bytes, sha256: await sha256Hex(bytes) };
+    await finish(dir, id, intent, content, (done) => commitPut(dir, id, intent, content, done));
   }
 }
 
-async function carryOut(
-  dir: Directory,
-  intent: Intent,
-  bytes: Uint8Array | undefined,
-  sha256: string,
-): Promise<Applied> {
+function recordIntent(dir: Directory, intent: Intent, bytes: Uint8Array | null): number {
   const { id } = dir.commit(() =>
     dir.sql
       .exec<{ id: number }>(
         "INSERT INTO intents (body, content) VALUES (?, ?) RETURNING id",
         JSON.stringify(intent),
-        bytes ?? null,
+        bytes,
       )
       .one(),
   );
-  return finish(dir, id, intent, bytes, sha256);
+  return id;
 }
 
-async function finish(
+function dropIntent(sql: SqlStorage, id: number): void {
+  sql.exec("DELETE FROM intents WHERE id = ?", id);
+}
+
+async function finish<T>(
   dir: Directory,
   id: number,
   intent: Intent,
-  bytes: Uint8Array | undefined,
-  sha256: string,
-): Promise<Applied> {
-  const stored = await storeInR2(dir, intent, bytes, sha256);
+  content: Content | undefined,
+  commit: (stored: StoredInR2) => T,
+): Promise<T | ChangedOutside> {
+  const stored = await storeInR2(dir, intent, content);
   if (stored === "changed_outside") {
-    dir.commit(() => dir.sql.exec("DELETE FROM intents WHERE id = ?", id));
-    return { status: "changed_outside" };
+    dir.commit(() => dropIntent(dir.sql, id));
+    return stored;
   }
-  return dir.commit(() => commitIntent(dir, id, intent, bytes, sha256, stored));
+  return dir.commit(() => commit(stored));
 }
 
-interface Stored {
+interface StoredInR2 {
   /** The etag of the new content; null where R2 does not have it yet. */
   etag: string | null;
-  /** Paths that R2 does not have as they are to be, with what it has. */
-  behind: Map<string, string | null>;
+  /** Paths that R2 does not have as they are to be, with the etag of what it has. */
+  pending: Map<string, string | null>;
 }
 
 async function storeInR2(
   dir: Directory,
   intent: Intent,
-  bytes: Uint8Array | undefined,
-  sha256: string,
-): Promise<Stored | "changed_outside"> {
-  const behind = new Map<string, string | null>();
+  content: Content | undefined,
+): Promise<StoredInR2 | ChangedOutside> {
+  const pending = new Map<string, string | null>();
   let etag: string | null = null;
-  if (bytes) {
-    const put = await tryPut(dir, intent.path, bytes, sha256, intent.etag);
+  if (content) {
+    const put = await putInR2(dir, intent.path, content.bytes, content.sha256, intent.etag);
     if (put === "changed_outside") return put;
-    if (put === "not_now") behind.set(intent.path, intent.etag);
+    if (put === "not_now") pending.set(intent.path, intent.etag);
     else etag = put;
   }
   const gone = intent.op === "delete" ? intent.path : intent.from;
   const goneEtag = intent.op === "delete" ? intent.etag : intent.fromEtag;
-  if (gone !== undefined && goneEtag === null && inOutbox(dir.sql, gone)) behind.set(gone, null);
-  if (gone !== undefined && goneEtag !== null) {
-    const removed = await tryDelete(dir, gone, goneEtag);
-    // What somebody put at the old place of a moved memory is found as a memory of its own.
-    if (removed === "changed_outside" && intent.op === "delete") return removed;
-    if (removed === "not_now") behind.set(gone, goneEtag);
+  if (gone === undefined) return { etag, pending };
+  if (goneEtag === null) {
+    if (pendingEtag(dir.sql, gone) !== undefined) pending.set(gone, null);
+    return { etag, pending };
   }
-  return { etag, behind };
+  const removed = await deleteInR2(dir, gone, goneEtag);
+  // What somebody put at the old place of a moved memory becomes a memory of its own.
+  if (removed === "changed_outside" && intent.op === "delete") return removed;
+  if (removed === "not_now") pending.set(gone, goneEtag);
+  return { etag, pending };
 }
 
-function commitIntent(
+function commitPut(
   dir: Directory,
   id: number,
   intent: Intent,
-  bytes: Uint8Array | undefined,
-  sha256: string,
-  stored: Stored,
-): Applied {
+  content: Content,
+  stored: StoredInR2,
+): Written {
   const { sql } = dir;
-  const existed = headById(sql, intent.memoryId) !== undefined;
-  const operation = !bytes ? "deleted" : existed ? "modified" : "created";
-  const n = addVersion(sql, {
-    id: intent.versionId,
-    memoryId: intent.memoryId,
-    operation,
+  const operation = headById(sql, intent.memoryId) ? "modified" : "created";
+  const receipt = commitVersion(dir, id, intent, operation, content, stored);
+  const head: Head = {
+    id: intent.memoryId,
     path: intent.path,
-    ...(bytes ? { content: { bytes, sha256 } } : {}),
-    actor: JSON.parse(intent.actor),
-    at: intent.at,
-  });
-  let head: Head | undefined;
-  if (bytes) {
-    head = {
-      id: intent.memoryId,
-      path: intent.path,
-      n,
-      versionId: intent.versionId,
-      sha256,
-      size: bytes.length,
-      createdAt: intent.createdAt,
-      updatedAt: intent.updatedAt,
-      etag: stored.etag,
-    };
-    putHead(sql, head, bytes);
-  } else {
-    sql.exec("DELETE FROM heads WHERE id = ?", intent.memoryId);
-  }
-  sql.exec("DELETE FROM intents WHERE id = ?", id);
-  for (const path of [intent.path, intent.from]) {
-    if (path !== undefined) sql.exec("DELETE FROM outbox WHERE path = ?", path);
-  }
-  for (const [path, etag] of stored.behind) {
-    sql.exec("INSERT OR REPLACE INTO outbox (path, etag, tries) VALUES (?, ?, 0)", path, etag);
-  }
-  if (stored.behind.size > 0) dir.later();
-  const receipt: Receipt = {
-    path: intent.path,
-    operation,
-    memoryId: intent.memoryId,
+    n: receipt.n,
     versionId: intent.versionId,
-    n,
+    sha256: content.sha256,
+    size: content.bytes.length,
+    createdAt: intent.createdAt,
+    updatedAt: intent.updatedAt,
+    etag: stored.etag,
   };
-  return { status: "applied", receipt, head };
+  putHead(sql, head, content.bytes);
+  return { receipt, head };
+}
+
+function commitDelete(dir: Directory, id: number, intent: Intent, stored: StoredInR2): Receipt {
+  dir.sql.exec("DELETE FROM heads WHERE id = ?", intent.memoryId);
+  return commitVersion(dir, id, intent, "deleted", undefined, stored);
+}
+
+/** The version, and the intent's end: what R2 has is known, and what it lacks is in the outbox. */
+function commitVersion(
+  dir: Directory,
+  id: number,
+  intent: Intent,
+  operation: Receipt["operation"],
+  content: Content | undefined,
+  { pending }: StoredInR2,
+): Receipt {
+  const { sql } = dir;
+  const { path, memoryId, versionId, at } = intent;
+  const actor = JSON.parse(intent.actor);
+  const n = addVersion(sql, { id: versionId, memoryId, operation, path, content, actor, at });
+  dropIntent(sql, id);
+  for (const known of [path, intent.from]) {
+    if (known !== undefined) sql.exec("DELETE FROM outbox WHERE path = ?", known);
+  }
+  for (const [late, etag] of pending) {
+    sql.exec("INSERT OR REPLACE INTO outbox (path, etag, tries) VALUES (?, ?, 0)", late, etag);
+  }
+  if (pending.size > 0) dir.later();
+  return { path, operation, memoryId, versionId, n };
 }
 
 /** When a memory that comes back was first made. */
@@ -242,8 +262,6 @@ function firstTime(sql: SqlStorage, memoryId: string | undefined): number | unde
 
 /** What R2 has at a path as far as we know; null for nothing. */
 function knownEtag(sql: SqlStorage, path: string): string | null {
-  const [waiting] = sql
-    .exec<{ etag: string | null }>("SELECT etag FROM outbox WHERE path = ?", path)
-    .toArray();
-  return waiting ? waiting.etag : (headAt(sql, path)?.etag ?? null);
+  const pending = pendingEtag(sql, path);
+  return pending === undefined ? (headAt(sql, path)?.etag ?? null) : pending;
 }

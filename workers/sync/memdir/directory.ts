@@ -6,13 +6,13 @@ import type { SecretScan } from "../../../src/shared/safety/secret-scan.ts";
 
 export interface Directory {
   sql: SqlStorage;
-  /** The directory's part of the bucket. A refusal for rate fails at once: the outbox waits for it. */
+  /** The directory's part of the bucket. A refusal for rate fails at once: there is an outbox. */
   files: FileStore;
   meta: StoreMeta;
   scan: SecretScan;
   now(): number;
-  /** One transaction; who waits for changes is woken behind it. */
+  /** One transaction; it wakes whoever waits for changes. */
   commit<T>(write: () => T): T;
-  /** Asks for the outbox to be emptied soon. */
+  /** Lets the alarm empty the outbox soon. */
   later(): void;
 }

@@ -10,7 +10,7 @@ export interface Head extends MemoryHead {
   etag: string | null;
 }
 
-export type Row = {
+type Row = {
   path: string;
   id: string;
   n: number;
@@ -48,7 +48,7 @@ export function listHeads(
           "SELECT * FROM heads WHERE path > ? AND path >= ? AND path < ? ORDER BY path LIMIT ?",
           after,
           prefix,
-          // "0" is the character behind "/": the end of the folder.
+          // "0" is the character after "/": the end of the folder.
           `${prefix.slice(0, -1)}0`,
           limit,
         );
@@ -131,8 +131,8 @@ function headOf(row: Row): Head {
   };
 }
 
-/** What of a head is told to others. */
-export function told(head: Head): MemoryHead {
+/** A head as others may see it. */
+export function publicHead(head: Head): MemoryHead {
   const { n: _n, etag: _etag, ...rest } = head;
   return rest;
 }

@@ -1,22 +1,23 @@
-// Undo. Nothing is ever taken out of the history: going back appends versions too.
+// Undo. Nothing ever leaves the history: going back appends versions too.
 
 import type {
   Actor,
   Change,
-  Receipt,
   RewindReply,
   Version,
   WriteReply,
 } from "../../../src/platform/objects/memdir-rpc.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import { applyDelete, applyPut } from "./apply.ts";
+import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Decision } from "./apply-conditionally.ts";
+import { applyConditionally, finished } from "./apply-conditionally.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
-import { headById, overlapping, told } from "./heads.ts";
-import { bytesOf, takeIn, takeInPath } from "./import.ts";
+import { headById, overlapping, publicHead } from "./heads.ts";
+import { bytesOf, importChanges } from "./import.ts";
 import { redactVersion, versionById, versionsOfMemory } from "./versions.ts";
-import { fullStore, refusal } from "./write.ts";
+import { fullStore, pathConflict, refusal, unchanged } from "./write.ts";
 
 /** Brings a version back, with its path and id, whatever became of the memory since. */
 export async function restore(
@@ -40,14 +41,14 @@ export async function restore(
 
 /**
  * Goes back: the whole store to a time, or everything that one session wrote. What somebody else
- * changed after the session stays, and is told.
+ * changed after the session stays, and the reply says so.
  */
 export async function rewind(
   dir: Directory,
   to: { time: number } | { sessionId: string },
   change: Change,
 ): Promise<RewindReply> {
-  await takeIn(dir);
+  await importChanges(dir);
   const changed: Receipt[] = [];
   const skipped: RewindReply["skipped"] = [];
   const steps: Step[] = [];
@@ -56,7 +57,7 @@ export async function rewind(
     if (step.skip === undefined) steps.push(step);
     else skipped.push({ path, memoryId, reason: step.skip });
   }
-  // Nothing is taken away before it is known that what is to come in its place can come.
+  // Nothing goes before it is certain that what is to come in its place can come.
   const undone = await feasible(dir, steps, change, skipped);
   const aside = new Map<string, State>();
   for (const step of undone) {
@@ -81,7 +82,7 @@ export async function rewind(
   return { changed, skipped };
 }
 
-/** The steps that can be taken together; the others are told. One that stays may block another. */
+/** The steps that are possible together; the others go to `skipped`. One that stays may block another. */
 async function feasible(
   dir: Directory,
   steps: readonly Step[],
@@ -159,7 +160,7 @@ interface Step {
   path: string;
   /** What it is to be; null for gone. */
   target: State | null;
-  skip?: string;
+  skip?: string | undefined;
 }
 
 function memoriesSince(dir: Directory, to: { time: number } | { sessionId: string }): string[] {
@@ -218,41 +219,33 @@ async function put(
   change: Change,
 ): Promise<WriteReply> {
   const { path, bytes } = state;
+  const { actor } = change;
   const problem = await refusal(dir, change, path, bytes);
   if (problem) return problem;
   const sha256 = await sha256Hex(bytes);
-  for (let tries = 0; tries < 3; tries += 1) {
+  const decide = (): Decision<WriteReply> => {
     const before = headById(dir.sql, memoryId);
     if (before?.path === path && before.sha256 === sha256) {
-      return { status: "unchanged", head: told(before) };
+      return finished(unchanged(dir, before, actor));
     }
     const full = before ? undefined : fullStore(dir);
-    if (full) return full;
+    if (full) return finished(full);
     const taken = overlapping(dir.sql, path, memoryId);
-    if (taken) return { status: "path_conflict", memoryId: taken.id, path: taken.path };
-    const applied = await applyPut(dir, {
-      path,
-      bytes,
-      sha256,
-      before,
-      memoryId,
-      actor: change.actor,
-    });
-    if (applied.status === "applied" && applied.head) {
-      return { status: "written", receipt: applied.receipt, head: told(applied.head) };
-    }
-    await takeInPath(dir, path);
-  }
-  return { status: "conflict", head: null };
+    if (taken) return finished(pathConflict(taken));
+    return {
+      type: "put",
+      change: { path, bytes, sha256, before, memoryId, actor },
+      reply: ({ receipt, head }) => ({ status: "written", receipt, head: publicHead(head) }),
+    };
+  };
+  return applyConditionally(dir, decide, () => ({ status: "conflict", head: null }));
 }
 
-async function drop(dir: Directory, memoryId: string, actor: Actor): Promise<Receipt | undefined> {
-  for (let tries = 0; tries < 3; tries += 1) {
-    const before = headById(dir.sql, memoryId);
-    if (!before) return undefined;
-    const applied = await applyDelete(dir, before, actor);
-    if (applied.status === "applied") return applied.receipt;
-    await takeInPath(dir, before.path);
-  }
-  return undefined;
+function drop(dir: Directory, memoryId: string, actor: Actor): Promise<Receipt | undefined> {
+  const decide = (): Decision<Receipt | undefined> => {
+    const head = headById(dir.sql, memoryId);
+    if (!head) return finished(undefined);
+    return { type: "delete", head, actor, reply: (receipt) => receipt };
+  };
+  return applyConditionally(dir, decide, () => undefined);
 }

@@ -1,28 +1,27 @@
-// Changes that were made in R2 behind our back become versions by `external`: R2 holds every file at
-// a readable key, and people and programs may use it.
+// What others change in R2, past this object, becomes versions by `external`: R2 holds every file at a
+// readable key, and people and programs may use it.
 
 import { newId } from "../../../src/platform/ids.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
-import type { Receipt } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import type { FileEntry } from "../../../src/shared/files/store.ts";
+import type { FileEntry, Receipt } from "../../../src/shared/files/store.ts";
 import { MEMORY_FILE_BYTES, STORAGE_CONCURRENCY } from "../../../src/shared/limits/files.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, listHeads, putHead } from "./heads.ts";
-import { syncPath } from "./outbox.ts";
+import { pendingEtag, syncPath } from "./outbox.ts";
 import { addVersion, contentOf } from "./versions.ts";
 
 const EXTERNAL = { type: "external" as const };
 
-/** Compares all of R2 with the index and takes in what differs. Receipts of what was found. */
-export async function takeIn(dir: Directory): Promise<Receipt[]> {
+/** Compares all of R2 with the index and imports what differs; answers with the receipts. */
+export async function importChanges(dir: Directory): Promise<Receipt[]> {
   const there = new Map<string, FileEntry>();
   let after: string | undefined;
   do {
-    const page = await dir.files.list({ prefix: "", ...(after === undefined ? {} : { after }) });
+    const page = await dir.files.list({ prefix: "", after });
     for (const entry of page.entries) there.set(entry.path, entry);
     after = page.next;
   } while (after !== undefined);
@@ -38,7 +37,7 @@ export async function takeIn(dir: Directory): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
   const work = async () => {
     for (let path = left.shift(); path !== undefined; path = left.shift()) {
-      const receipt = await quietly(() => takeInPath(dir, path));
+      const receipt = await quietly(() => importPath(dir, path));
       if (receipt) receipts.push(receipt);
     }
   };
@@ -46,17 +45,17 @@ export async function takeIn(dir: Directory): Promise<Receipt[]> {
   return receipts.toSorted((a, b) => a.n - b.n);
 }
 
-/** One file that cannot be taken in does not keep the others out. */
+/** A file that fails does not keep the others out. */
 async function quietly<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    log("memdir.not_taken_in", { error: errorName(error) });
+    log("memdir.not_imported", { error: errorName(error) });
     return undefined;
   }
 }
 
-/** What could not be written here is not taken in either: it stays in R2, and out of the memory. */
+/** What nobody could write here does not come in by R2 either: it stays there, out of the memory. */
 function fits({ path, size }: FileEntry): boolean {
   const canonical = canonicalRelative(path);
   const reason =
@@ -69,27 +68,26 @@ function fits({ path, size }: FileEntry): boolean {
   return reason === undefined;
 }
 
-/** Looks at one path in R2 and takes in what is there, or that nothing is there any more. */
-export async function takeInPath(dir: Directory, path: string): Promise<Receipt | undefined> {
-  // What waits in the outbox is newer than R2: it is settled first, or stays as it is.
-  const [waiting] = dir.sql
-    .exec<{ etag: string | null }>("SELECT etag FROM outbox WHERE path = ?", path)
-    .toArray();
-  if (waiting && !(await syncPath(dir, path, waiting.etag))) return undefined;
+/** Looks at one path in R2 and imports what is there, or that nothing is there any more. */
+export async function importPath(dir: Directory, path: string): Promise<Receipt | undefined> {
+  // What is in the outbox is newer than R2: it reaches R2 first, or the path stays as it is.
+  const pending = pendingEtag(dir.sql, path);
+  if (pending !== undefined && !(await syncPath(dir, path, pending))) return undefined;
   const found = await dir.files.get(path);
   if (found && !fits(found)) return undefined;
   const head = headAt(dir.sql, path);
-  if (!found) return head && head.etag !== null ? dir.commit(() => lost(dir, head)) : undefined;
+  if (!found)
+    return head && head.etag !== null ? dir.commit(() => importLoss(dir, head)) : undefined;
   const sha256 = await sha256Hex(found.bytes);
   if (head?.sha256 === sha256) {
     dir.commit(() => dir.sql.exec("UPDATE heads SET etag = ? WHERE path = ?", found.etag, path));
     return undefined;
   }
   const content = { bytes: found.bytes, sha256 };
-  return dir.commit(() => came(dir, path, content, found.etag, head));
+  return dir.commit(() => importContent(dir, path, content, found.etag, head));
 }
 
-function came(
+function importContent(
   dir: Directory,
   path: string,
   content: { bytes: Uint8Array; sha256: string },
@@ -130,7 +128,7 @@ function came(
   return { path, operation, memoryId, versionId, n };
 }
 
-function lost(dir: Directory, head: Head): Receipt {
+function importLoss(dir: Directory, head: Head): Receipt {
   const versionId = newId("memver");
   const { id: memoryId, path } = head;
   const n = addVersion(dir.sql, {

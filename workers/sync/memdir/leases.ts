@@ -1,5 +1,5 @@
 // Who may run in the background over this directory: one holder a kind at a time. The token grows
-// with each grant; a write under an older one is refused, however late it comes.
+// with each grant; the directory refuses a write under an older one, however late it comes.
 
 import type { LeaseName, LeaseReply } from "../../../src/platform/objects/memdir-rpc.ts";
 
@@ -11,8 +11,8 @@ interface Holder {
 type Row = { holder: string; token: number; until: number };
 
 /**
- * Grants the lease if it is free, has run out, or is asked for again by its holder. Where it is held,
- * `waiter` is remembered, once, and named when the lease is given back.
+ * Grants the lease if it is free, has run out, or is its holder's already. Where somebody holds it,
+ * this remembers `waiter`, once; `release` names it.
  */
 export function acquire(
   dir: Holder,
@@ -25,12 +25,16 @@ export function acquire(
   const now = dir.now();
   if (row && row.until > now && row.holder !== holder) {
     if (waiter !== undefined) {
-      dir.sql.exec("INSERT OR IGNORE INTO waiting (name, waiter) VALUES (?, ?)", name, waiter);
+      dir.sql.exec(
+        "INSERT OR IGNORE INTO lease_waiters (name, waiter) VALUES (?, ?)",
+        name,
+        waiter,
+      );
     }
     return { status: "held", until: row.until };
   }
   if (waiter !== undefined) {
-    dir.sql.exec("DELETE FROM waiting WHERE name = ? AND waiter = ?", name, waiter);
+    dir.sql.exec("DELETE FROM lease_waiters WHERE name = ? AND waiter = ?", name, waiter);
   }
   const token = (row?.token ?? 0) + 1;
   const until = now + ms;
@@ -54,9 +58,9 @@ export function renew(dir: Holder, name: LeaseName, token: number, ms: number): 
 }
 
 /**
- * Gives a lease back; a holder that lost it, or gave it back before, changes nothing. The answer is who
- * has waited longest, and waits no more: to tell them is the holder's last duty. Whoever is not told
- * asks again.
+ * Gives a lease back; a holder that lost it, or gave it back before, changes nothing. The answer is
+ * who has waited longest, and waits no more: to tell them is the holder's last duty. Whoever hears
+ * nothing asks again.
  */
 export function release(dir: Holder, name: LeaseName, token: number): string | null {
   const row = lease(dir, name);
@@ -64,12 +68,12 @@ export function release(dir: Holder, name: LeaseName, token: number): string | n
   dir.sql.exec("UPDATE leases SET until = 0 WHERE name = ?", name);
   const [next] = dir.sql
     .exec<{ n: number; waiter: string }>(
-      "SELECT n, waiter FROM waiting WHERE name = ? ORDER BY n LIMIT 1",
+      "SELECT n, waiter FROM lease_waiters WHERE name = ? ORDER BY n LIMIT 1",
       name,
     )
     .toArray();
   if (!next) return null;
-  dir.sql.exec("DELETE FROM waiting WHERE n = ?", next.n);
+  dir.sql.exec("DELETE FROM lease_waiters WHERE n = ?", next.n);
   return next.waiter;
 }
 

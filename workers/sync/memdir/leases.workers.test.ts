@@ -107,7 +107,7 @@ test("the dream's lease and the extraction's know nothing of each other", async 
 
 async function directory(): Promise<MemdirStub> {
   const meta = newStoreMeta();
-  const stub = memdirStub(env, meta, meta.id);
+  const stub = memdirStub(env, meta.owner, meta.id);
   unwrap(await stub.open(meta));
   return stub;
 }

@@ -1,7 +1,7 @@
 // One memory directory: a Durable Object that is the only writer of its part of the bucket.
 //
 // Its calls that change something run one after the other. What it acknowledges is on disk here, and
-// in R2 or in the outbox on its way there. What was cut off is finished when the object wakes.
+// in R2 or in the outbox on its way there. When it wakes, it finishes what a crash cut off.
 
 import { DurableObject } from "cloudflare:workers";
 import { errorName, log } from "../../../src/platform/log.ts";
@@ -9,32 +9,33 @@ import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import type * as Rpc from "../../../src/platform/objects/memdir-rpc.ts";
 import type { Reply } from "../../../src/platform/objects/reply.ts";
 import { replyWith } from "../../../src/platform/objects/reply.ts";
-import { createR2Files } from "../../../src/platform/r2/r2-files.ts";
+import { clearPrefix } from "../../../src/platform/r2/clear-prefix.ts";
+import { storeFiles } from "../../../src/platform/r2/mount-table.ts";
 import { createSecretScan } from "../../../src/platform/secrets/secret-scan.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
-import { METADATA_PAIRS } from "../../../src/shared/limits/http.ts";
 import { CHANGES_WAIT_MS, OUTBOX_MS } from "../../../src/shared/limits/memory.ts";
 import type { SyncEnv } from "../../env.ts";
 import { recover } from "./apply.ts";
+import { createChangeFeed } from "./change-feed.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
-import { headAt, headById, listHeads, scanHeads, told } from "./heads.ts";
+import { headAt, headById, listHeads, publicHead, scanHeads } from "./heads.ts";
 import { redact, restore, rewind } from "./history.ts";
-import { bytesOf, takeIn } from "./import.ts";
+import { bytesOf, importChanges } from "./import.ts";
 import * as leases from "./leases.ts";
-import { readStoreMeta, writeStoreMeta } from "./meta.ts";
+import { patchedMeta, readStoreMeta, writeStoreMeta } from "./meta.ts";
 import { emptyOutbox } from "./outbox.ts";
 import { reconcile } from "./reconcile.ts";
 import { createSchema, hasSchema } from "./schema.ts";
-import { findVersions, versionById, versionsAfter } from "./versions.ts";
+import { createSerialQueue } from "./serial-queue.ts";
+import { findVersions, receiptBy, versionById, versionsAfter } from "./versions.ts";
 import { remove, update, write } from "./write.ts";
 
 export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   readonly #sql = this.ctx.storage.sql;
   readonly #scan = createSecretScan();
-  readonly #waiting = new Set<() => void>();
-  /** The end of the last call that changes something; the next one begins behind it. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #feed = createChangeFeed();
+  readonly #inTurn = createSerialQueue();
   #recovered = false;
   #gone = false;
 
@@ -46,7 +47,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   async open(meta: Rpc.StoreMeta): Promise<Reply<Rpc.StoreMeta>> {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) {
-        // Also a store that was deleted a moment ago may be made anew.
+        // A store that somebody deleted a moment ago may come anew.
         this.#gone = false;
         this.ctx.storage.transactionSync(() => {
           createSchema(this.#sql);
@@ -54,14 +55,15 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
         });
       }
       const { meta: known, listed } = readStoreMeta(this.#sql);
-      if (!listed) {
+      // A repository's store is in no user's account.
+      if (!listed && known.owner.type === "user") {
         const row = {
           id: known.id,
           kind: known.kind,
           createdAt: known.createdAt,
           archived: known.archivedAt !== null,
         };
-        await accountStub(this.env, known).addStore(row);
+        await accountStub(this.env, known.owner).addStore(row);
         writeStoreMeta(this.#sql, readStoreMeta(this.#sql).meta, true);
       }
       return known;
@@ -73,29 +75,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async updateMeta(patch: Rpc.MetaPatch): Promise<Reply<Rpc.StoreMeta>> {
-    return replyWith(() => {
-      const meta = this.#meta();
-      if (meta.archivedAt !== null) {
-        throw new MemdirError(
-          "invalid_request",
-          "This memory store is archived: it can be read, not changed",
-        );
-      }
-      // Merged here, in one step: two patches at once both hold.
-      const merged = { ...meta.metadata, ...patch.metadata };
-      const metadata = Object.fromEntries(
-        Object.entries(merged).filter((pair): pair is [string, string] => pair[1] !== null),
-      );
-      const fixed = meta.kind === "custom" ? ["kind"] : ["kind", "project_root"];
-      const own = Object.keys(metadata).filter((key) => !fixed.includes(key));
-      if (own.length > METADATA_PAIRS) {
-        throw new MemdirError(
-          "invalid_request",
-          `metadata: ${own.length} pairs after the change; a store may have ${METADATA_PAIRS}`,
-        );
-      }
-      return this.#store({ ...meta, ...patch, metadata, updatedAt: Date.now() });
-    });
+    // One step from read to write: two patches at once both hold.
+    return replyWith(() => this.#store(patchedMeta(this.#meta(), patch, Date.now())));
   }
 
   async archive(): Promise<Reply<Rpc.StoreMeta>> {
@@ -109,28 +90,24 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async destroy(): Promise<Reply<null>> {
-    return this.#inTurn(async (dir) => {
+    return this.#changing(async (dir) => {
       // R2 first: where this dies half way the object is still there to be destroyed again.
-      for (let more = true; more; ) {
-        more = await this.#clearPage(dir.meta.prefix);
-      }
+      await clearPrefix(this.env.FILES, dir.meta.prefix);
       this.#gone = true;
       await this.ctx.storage.deleteAlarm();
       await this.ctx.storage.deleteAll();
-      this.#wake();
+      this.#feed.announce();
       return null;
     });
   }
 
-  /** Deletes up to 1,000 files in one call; true while there may be more. */
-  async #clearPage(prefix: string): Promise<boolean> {
-    const { objects } = await this.env.FILES.list({ prefix, limit: 1000 });
-    if (objects.length > 0) await this.env.FILES.delete(objects.map((object) => object.key));
-    return objects.length > 0;
-  }
-
-  async read(path: string): Promise<Reply<Rpc.MemoryRead | null>> {
-    return this.#reading((dir) => withBytes(dir, headAt(this.#sql, path)));
+  async read(path: string, reader?: Rpc.Actor): Promise<Reply<Rpc.MemoryRead | null>> {
+    return this.#reading((dir) => {
+      const head = headAt(this.#sql, path);
+      const found = withBytes(dir, head);
+      if (!head || !found || !reader) return found;
+      return { ...found, receipt: receiptBy(this.#sql, head.n, reader) };
+    });
   }
 
   async readById(id: string): Promise<Reply<Rpc.MemoryRead | null>> {
@@ -140,7 +117,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   async head(path: string): Promise<Reply<Rpc.MemoryHead | null>> {
     return this.#reading(() => {
       const head = headAt(this.#sql, path);
-      return head ? told(head) : null;
+      return head ? publicHead(head) : null;
     });
   }
 
@@ -149,7 +126,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   ): Promise<Reply<{ heads: Rpc.MemoryHead[]; next: string | null }>> {
     return this.#reading(() => {
       const found = listHeads(this.#sql, { ...query, limit: query.limit + 1 });
-      const heads = found.slice(0, query.limit).map(told);
+      const heads = found.slice(0, query.limit).map(publicHead);
       return { heads, next: found.length > query.limit ? (heads.at(-1)?.path ?? null) : null };
     });
   }
@@ -159,15 +136,15 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async write(request: Rpc.WriteRequest): Promise<Reply<Rpc.WriteReply>> {
-    return this.#inTurn((dir) => write(dir, request));
+    return this.#changing((dir) => write(dir, request));
   }
 
   async update(request: Rpc.UpdateRequest): Promise<Reply<Rpc.WriteReply>> {
-    return this.#inTurn((dir) => update(dir, request));
+    return this.#changing((dir) => update(dir, request));
   }
 
   async remove(request: Rpc.RemoveRequest): Promise<Reply<Rpc.RemoveReply>> {
-    return this.#inTurn((dir) => remove(dir, request));
+    return this.#changing((dir) => remove(dir, request));
   }
 
   async version(id: string): Promise<Reply<Rpc.Version | null>> {
@@ -184,7 +161,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
       const end = Date.now() + Math.min(waitMs, CHANGES_WAIT_MS);
       let found = versionsAfter(this.#sql, after, limit);
       while (found.length === 0 && Date.now() < end) {
-        await this.#news(end - Date.now());
+        await this.#feed.next(end - Date.now());
         this.#meta();
         found = versionsAfter(this.#sql, after, limit);
       }
@@ -193,26 +170,26 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async redact(versionId: string, actor: Rpc.Actor): Promise<Reply<Rpc.Version | null>> {
-    return this.#inTurn(async (dir) => redact(dir, versionId, actor) ?? null);
+    return this.#changing(async (dir) => redact(dir, versionId, actor) ?? null);
   }
 
   async restore(versionId: string, change: Rpc.Change): Promise<Reply<Rpc.WriteReply>> {
-    return this.#inTurn((dir) => restore(dir, versionId, change));
+    return this.#changing((dir) => restore(dir, versionId, change));
   }
 
   async rewind(
     to: { time: number } | { sessionId: string },
     change: Rpc.Change,
   ): Promise<Reply<Rpc.RewindReply>> {
-    return this.#inTurn((dir) => rewind(dir, to, change));
+    return this.#changing((dir) => rewind(dir, to, change));
   }
 
-  async takeIn(): Promise<Reply<Rpc.Receipt[]>> {
-    return this.#inTurn((dir) => takeIn(dir));
+  async importChanges(): Promise<Reply<Rpc.Receipt[]>> {
+    return this.#changing((dir) => importChanges(dir));
   }
 
   async reconcile(actor: Rpc.Actor): Promise<Reply<Rpc.Receipt[]>> {
-    return this.#inTurn((dir) => reconcile(dir, actor));
+    return this.#changing((dir) => reconcile(dir, actor));
   }
 
   async acquire(
@@ -234,7 +211,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
 
   override async alarm(): Promise<void> {
     if (!hasSchema(this.#sql)) return;
-    await this.#inTurn(async (dir) => {
+    await this.#changing(async (dir) => {
       if (!(await emptyOutbox(dir))) dir.later();
       return null;
     }).catch((error: unknown) => {
@@ -243,9 +220,9 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     });
   }
 
-  /** Runs what changes something: alone, behind what was asked before. */
-  #inTurn<T>(work: (dir: Directory) => Promise<T>): Promise<Reply<T>> {
-    const turn = this.#last.then(() =>
+  /** Runs what changes something: alone, after what others asked before. */
+  #changing<T>(work: (dir: Directory) => Promise<T>): Promise<Reply<T>> {
+    return this.#inTurn(() =>
       replyWith(async () => {
         const dir = this.#directory();
         if (!this.#recovered) await recover(dir);
@@ -253,27 +230,25 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
         return work(dir);
       }),
     );
-    this.#last = turn.catch(() => {});
-    return turn;
   }
 
-  /** Answers from the rows; behind recovery, so that nothing half done is ever read. */
+  /** Answers from the rows; after recovery, so that nobody ever reads what is half done. */
   #reading<T>(work: (dir: Directory) => T): Promise<Reply<T>> {
     if (this.#recovered) return replyWith(() => work(this.#directory()));
-    return this.#inTurn(async (dir) => work(dir));
+    return this.#changing(async (dir) => work(dir));
   }
 
   #directory(): Directory {
     const meta = this.#meta();
     return {
       sql: this.#sql,
-      files: createR2Files(this.env.FILES, meta.prefix, atOnce),
+      files: storeFiles(this.env.FILES, meta.prefix),
       meta,
       scan: this.#scan,
       now: () => Date.now(),
       commit: (write) => {
         const result = this.ctx.storage.transactionSync(write);
-        this.#wake();
+        this.#feed.announce();
         return result;
       },
       later: () => this.#later(),
@@ -295,29 +270,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   #later(): void {
     this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now() + OUTBOX_MS));
   }
-
-  #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
-  }
-
-  #news(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.#waiting.delete(done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#waiting.add(done);
-    });
-  }
 }
 
 function withBytes(dir: Directory, head: Head | undefined): Rpc.MemoryRead | null {
-  return head ? { ...told(head), bytes: bytesOf(dir, head) } : null;
-}
-
-/** In place of the pause before a second try: the caller has an outbox and does not wait. */
-function atOnce(): Promise<void> {
-  return Promise.reject(new MemdirError("unavailable", "The file storage does not take this now"));
+  return head ? { ...publicHead(head), bytes: bytesOf(dir, head) } : null;
 }

@@ -1,8 +1,11 @@
 import { env } from "cloudflare:test";
 import { expect, test } from "vitest";
+import { newId } from "../../../src/platform/ids.ts";
+import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import type { MemdirStub, StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 
@@ -139,11 +142,13 @@ test("a file that comes from outside with a past time of its own keeps it; a cop
   const old =
     "---\nname: old\ndescription: d\nmetadata:\n  modified: 2026-01-02T03:04:05Z\n---\nbody\n";
   await env.FILES.put(`${meta.prefix}old.md`, old);
-  expect(unwrap(await stub.takeIn())).toMatchObject([{ path: "old.md", operation: "created" }]);
+  expect(unwrap(await stub.importChanges())).toMatchObject([
+    { path: "old.md", operation: "created" },
+  ]);
   const head = unwrap(await stub.head("old.md"));
   expect(head?.updatedAt).toBe(Date.parse("2026-01-02T03:04:05Z"));
   await env.FILES.put(`${meta.prefix}old.md`, old);
-  expect(unwrap(await stub.takeIn())).toEqual([]);
+  expect(unwrap(await stub.importChanges())).toEqual([]);
   const renamed = unwrap(await stub.update({ id: head?.id ?? "", path: "older.md", actor }));
   expect(renamed).toMatchObject({ status: "written", head: { updatedAt: head?.updatedAt } });
 });
@@ -160,9 +165,33 @@ test("exactly 250,000 bytes are taken, one more is refused before anything is st
   expect(await env.FILES.head(`${meta.prefix}b.md`)).toBeNull();
 });
 
+test("a repository's store is its own object and stands in no user's account", async () => {
+  const id = newId("memstore");
+  const user = { tenant: "t", user: "acme/app" };
+  const repository = { type: "repository", tenant: "t", repo: "acme/app" } as const;
+  const own = newStoreMeta({ id, owner: userOwner(user) });
+  const shared = newStoreMeta({
+    id,
+    owner: repository,
+    kind: "team",
+    prefix: `t/t/test-repository/${id}/`,
+  });
+  const stub = memdirStub(env, repository, id);
+  expect(unwrap(await stub.open(shared))).toEqual(shared);
+  expect(await memdirStub(env, own.owner, id).meta()).toMatchObject({ code: "not_found" });
+  const all = { limit: 10, includeArchived: true };
+  expect(await accountStub(env, user).listStores(all)).toEqual([]);
+
+  unwrap(await memdirStub(env, own.owner, id).open(own));
+  expect(await accountStub(env, user).listStores(all)).toMatchObject([{ id, kind: "auto" }]);
+  await put(stub, "a.md", "the team's");
+  expect(unwrap(await memdirStub(env, own.owner, id).read("a.md"))).toBeNull();
+  expect(unwrap(await stub.meta())).toEqual(shared);
+});
+
 async function directory(): Promise<{ stub: MemdirStub; meta: StoreMeta }> {
   const meta = newStoreMeta();
-  const stub = memdirStub(env, meta, meta.id);
+  const stub = memdirStub(env, meta.owner, meta.id);
   unwrap(await stub.open(meta));
   return { stub, meta };
 }
@@ -216,14 +245,14 @@ test("a rewind to a time undoes what was changed in R2 and not yet seen", async 
   unwrap(await stub.rewind({ time }, { actor }));
   expect(await text(stub, "a.md")).toBe("one");
   expect(await text(stub, "b.md")).toBeUndefined();
-  expect(unwrap(await stub.takeIn())).toEqual([]);
+  expect(unwrap(await stub.importChanges())).toEqual([]);
 });
 
 test("healing writes no secret into the index, and leaves alone what is not UTF-8", async () => {
   const { stub, meta } = await directory();
   const secret = ["sk", "ant", "api03", `${"aB3_dE9x".repeat(11)}Zq7Kw`, "AA"].join("-");
   await env.FILES.put(`${meta.prefix}k.md`, `---\nname: k\ndescription: ${secret}\n---\nbody\n`);
-  unwrap(await stub.takeIn());
+  unwrap(await stub.importChanges());
   unwrap(await stub.reconcile(actor));
   expect(await text(stub, INDEX_FILE)).toMatch(/^- \[.+\]\(k\.md\)/);
   expect(await text(stub, INDEX_FILE)).not.toContain(secret.slice(14, 40));
@@ -231,14 +260,14 @@ test("healing writes no secret into the index, and leaves alone what is not UTF-
   const odd = await directory();
   await put(odd.stub, "a.md", "x");
   await env.FILES.put(`${odd.meta.prefix}${INDEX_FILE}`, new Uint8Array([0x2d, 0x20, 0xff, 0x0a]));
-  unwrap(await odd.stub.takeIn());
+  unwrap(await odd.stub.importChanges());
   expect(unwrap(await odd.stub.reconcile(actor))).toEqual([]);
   expect(unwrap(await odd.stub.read(INDEX_FILE))?.bytes).toEqual(
     new Uint8Array([0x2d, 0x20, 0xff, 0x0a]),
   );
 });
 
-test("what could not be written here is not taken in: odd names and files over the limit", async () => {
+test("what nobody could write here does not come in from R2: odd names and files over the limit", async () => {
   const { stub, meta } = await directory();
   for (const name of [
     "%2E%2E/%2E%2E/z.md",
@@ -250,5 +279,5 @@ test("what could not be written here is not taken in: odd names and files over t
   }
   await env.FILES.put(`${meta.prefix}huge.md`, new Uint8Array(250_001));
   await env.FILES.put(`${meta.prefix}fine.md`, "fine");
-  expect(unwrap(await stub.takeIn()).map((receipt) => receipt.path)).toEqual(["fine.md"]);
+  expect(unwrap(await stub.importChanges()).map((receipt) => receipt.path)).toEqual(["fine.md"]);
 });

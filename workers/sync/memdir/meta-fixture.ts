@@ -6,8 +6,7 @@ export function newStoreMeta(fields: Partial<StoreMeta> = {}): StoreMeta {
   const id = newId("memstore");
   return {
     id,
-    tenant: "t",
-    user: "u",
+    owner: { type: "user", tenant: "t", user: "u" },
     kind: "auto",
     prefix: `t/t/u/u/memory/projects/${id}/memory/`,
     name: "n",

@@ -1,10 +1,14 @@
 import * as z from "zod";
-import type { StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
+import type { MetaPatch, StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
+import { MemdirError } from "../../../src/shared/errors.ts";
+import { METADATA_PAIRS } from "../../../src/shared/limits/http.ts";
 
 const schema = z.object({
   id: z.string(),
-  tenant: z.string(),
-  user: z.string(),
+  owner: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("user"), tenant: z.string(), user: z.string() }),
+    z.object({ type: z.literal("repository"), tenant: z.string(), repo: z.string() }),
+  ]),
   kind: z.enum(["auto", "team", "agent", "custom"]),
   prefix: z.string(),
   name: z.string(),
@@ -15,7 +19,7 @@ const schema = z.object({
   archivedAt: z.number().nullable(),
 });
 
-/** The directory's row; it must exist. `listed`: its owner's account knows of it. */
+/** The directory's row; it must exist. `listed`: its user's account knows of it. */
 export function readStoreMeta(sql: SqlStorage): { meta: StoreMeta; listed: boolean } {
   const { body, listed } = sql
     .exec<{ body: string; listed: number }>("SELECT body, listed FROM meta")
@@ -30,4 +34,29 @@ export function writeStoreMeta(sql: SqlStorage, meta: StoreMeta, listed: boolean
     JSON.stringify(meta),
     listed ? 1 : 0,
   );
+}
+
+/** A store after a patch. Throws `invalid_request` for an archived store and for too many pairs. */
+export function patchedMeta(meta: StoreMeta, patch: MetaPatch, now: number): StoreMeta {
+  if (meta.archivedAt !== null) {
+    throw new MemdirError(
+      "invalid_request",
+      "This memory store is archived: it can be read, not changed",
+    );
+  }
+  const metadata = Object.fromEntries(
+    Object.entries({ ...meta.metadata, ...patch.metadata }).filter(
+      (pair): pair is [string, string] => pair[1] !== null,
+    ),
+  );
+  const fixed = meta.kind === "custom" ? ["kind"] : ["kind", "project_root"];
+  const own = Object.keys(metadata).filter((key) => !fixed.includes(key));
+  if (own.length > METADATA_PAIRS) {
+    throw new MemdirError(
+      "invalid_request",
+      `metadata: ${own.length} pairs after the change; a store may have ${METADATA_PAIRS}`,
+    );
+  }
+  const { name = meta.name, description = meta.description } = patch;
+  return { ...meta, name, description, metadata, updatedAt: now };
 }

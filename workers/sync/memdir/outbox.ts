@@ -1,13 +1,13 @@
-// Paths whose newest state R2 does not have yet. What was acknowledged holds: R2 follows, with the
-// newest content only, and what somebody else put there meanwhile is kept as a version.
+// Paths whose newest state R2 does not have yet. What this object acknowledged holds: R2 follows, with
+// the newest content only, and what somebody else put there meanwhile becomes a version.
 
 import { newId } from "../../../src/platform/ids.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import { deleteInR2, putInR2 } from "./conditional-r2.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, putHead } from "./heads.ts";
-import { tryDelete, tryPut } from "./try-r2.ts";
 import { addVersion, contentOf, versionById } from "./versions.ts";
 
 /** Brings R2 up to date; true when nothing is left to do. */
@@ -22,14 +22,14 @@ export async function emptyOutbox(dir: Directory): Promise<boolean> {
       if (!done) left = true;
     } catch (error) {
       left = true;
-      log("memdir.outbox_waits", { error: errorName(error) });
+      log("memdir.outbox_pending", { error: errorName(error) });
       dir.sql.exec("UPDATE outbox SET tries = tries + 1 WHERE path = ?", path);
     }
   }
   return !left;
 }
 
-/** Brings one path up to date in R2; false where it has to be tried again. */
+/** Brings one path up to date in R2; false where that needs another attempt. */
 export async function syncPath(
   dir: Directory,
   path: string,
@@ -43,10 +43,10 @@ export async function syncPath(
   }
   const bytes = contentOf(dir.sql, head.n);
   if (!bytes) return true;
-  const put = await tryPut(dir, path, bytes, head.sha256, etag);
+  const put = await putInR2(dir, path, bytes, head.sha256, etag);
   if (put === "not_now") return false;
   if (put === "changed_outside") {
-    // What we acknowledged holds; what was put there meanwhile is kept as a version before it.
+    // What we acknowledged holds; what somebody put there meanwhile becomes a version before it.
     const found = await dir.files.get(path);
     const foreign = found && (await sha256Hex(found.bytes));
     dir.commit(() => {
@@ -64,7 +64,7 @@ export async function syncPath(
   return true;
 }
 
-/** The foreign content becomes a version, and ours the one behind it. */
+/** The foreign content becomes a version, and ours the one after it. */
 function overrule(
   dir: Directory,
   head: Head,
@@ -98,7 +98,7 @@ async function clearLeftover(dir: Directory, path: string, etag: string | null):
       .toArray();
     if (known.length === 0) return true;
   }
-  return (await tryDelete(dir, path, found.etag)) !== "not_now";
+  return (await deleteInR2(dir, path, found.etag)) !== "not_now";
 }
 
 /** An earlier content of ours that reached R2 although its put seemed to fail. */
@@ -111,7 +111,9 @@ function wasOurs(sql: SqlStorage, memoryId: string, sha256: string): boolean {
   return rows.toArray().length > 0;
 }
 
-/** Whether a path waits. */
-export function inOutbox(sql: SqlStorage, path: string): boolean {
-  return sql.exec("SELECT 1 FROM outbox WHERE path = ?", path).toArray().length > 0;
+/** What R2 has at a path that is in the outbox, null for nothing; undefined for any other path. */
+export function pendingEtag(sql: SqlStorage, path: string): string | null | undefined {
+  return sql
+    .exec<{ etag: string | null }>("SELECT etag FROM outbox WHERE path = ?", path)
+    .toArray()[0]?.etag;
 }

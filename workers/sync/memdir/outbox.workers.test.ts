@@ -5,10 +5,11 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { storeObjectName } from "../../../src/platform/objects/store-owner.ts";
 import { createR2Files } from "../../../src/platform/r2/r2-files.ts";
 import { createFaultyBucket, type Faults } from "../../../test/contract/faulty-bucket.ts";
 import type { Directory } from "./directory.ts";
-import { takeIn } from "./import.ts";
+import { importChanges } from "./import.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 import { emptyOutbox } from "./outbox.ts";
 import { findVersions } from "./versions.ts";
@@ -30,7 +31,7 @@ test("writes of a hot key are all kept as versions, and R2 gets the newest when 
     expect(await emptyOutbox(dir)).toBe(true);
     expect(await r2("MEMORY.md")).toBe("line 5");
     expect(versionsOf(dir)).toEqual(["line 5", "line 4", "line 3", "line 2", "line 1"]);
-    expect(await takeIn(dir)).toEqual([]);
+    expect(await importChanges(dir)).toEqual([]);
   });
 });
 
@@ -79,7 +80,7 @@ test("a memory that is deleted while R2 still has it does not come back", async 
       expect(await remove(dir, { path: "a.md", actor })).toMatchObject({ status: "removed" });
       while (!(await emptyOutbox(dir))) await new Promise((resolve) => setTimeout(resolve, 1));
       expect(await r2("a.md")).toBeUndefined();
-      expect(await takeIn(dir)).toEqual([]);
+      expect(await importChanges(dir)).toEqual([]);
       expect(versionsOf(dir)).toEqual([undefined, "one"]);
     },
   );
@@ -104,8 +105,8 @@ async function inside(
 ): Promise<void> {
   const meta = newStoreMeta({ kind: "custom" });
   const { id, prefix } = meta;
-  unwrap(await memdirStub(env, meta, id).open(meta));
-  const object = env.MEMDIR.get(env.MEMDIR.idFromName(JSON.stringify(["t", "u", id])));
+  unwrap(await memdirStub(env, meta.owner, id).open(meta));
+  const object = env.MEMDIR.get(env.MEMDIR.idFromName(storeObjectName(meta.owner, id)));
   const bucket = createFaultyBucket(env.FILES, faults);
   await runInDurableObject(object, async (_instance, { storage }) => {
     const dir: Directory = {

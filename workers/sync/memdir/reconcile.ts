@@ -1,46 +1,42 @@
 import { log } from "../../../src/platform/log.ts";
-import type { Actor, Receipt } from "../../../src/platform/objects/memdir-rpc.ts";
+import type { Actor } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import type { Receipt } from "../../../src/shared/files/store.ts";
 import { MEMORY_FILE_BYTES } from "../../../src/shared/limits/files.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import type { Reconciled, TopicFile } from "../../../src/shared/memdir/reconcile.ts";
 import { reconcileIndex } from "../../../src/shared/memdir/reconcile.ts";
-import { applyPut } from "./apply.ts";
+import type { Decision } from "./apply-conditionally.ts";
+import { applyConditionally, finished } from "./apply-conditionally.ts";
 import type { Directory } from "./directory.ts";
 import { headAt, scanHeads } from "./heads.ts";
-import { bytesOf, takeInPath } from "./import.ts";
+import { bytesOf } from "./import.ts";
 
 /**
  * Restores the rule of two steps: each memory has its line in the index, no line goes nowhere. A
- * store that somebody made through the API has no index, and gets none. An index that is not UTF-8 is
- * left as it is; one that would grow over the limit of a file gets the newest lines that fit.
+ * store that somebody made through the API has no index, and gets none. An index that is not UTF-8
+ * stays as it is; one that would grow over the limit of a file gets the newest lines that fit.
  */
 export async function reconcile(dir: Directory, actor: Actor): Promise<Receipt[]> {
   if (dir.meta.kind === "custom" || dir.meta.archivedAt !== null) return [];
-  for (let tries = 0; tries < 3; tries += 1) {
+  const decide = async (): Promise<Decision<Receipt[]>> => {
     const before = headAt(dir.sql, INDEX_FILE);
     const index = before && textOf(bytesOf(dir, before));
-    if (index === null) return leave("not UTF-8");
+    if (index === null) return finished(leave("not UTF-8"));
     const result = await healed(dir, index);
-    if (!result.changed || result.text === undefined) return [];
+    if (!result.changed || result.text === undefined) return finished([]);
     const bytes = new TextEncoder().encode(result.text);
-    if (bytes.length > MEMORY_FILE_BYTES) return leave("too large");
-    const sha256 = await sha256Hex(bytes);
-    const applied = await applyPut(dir, { path: INDEX_FILE, bytes, sha256, before, actor });
-    if (applied.status === "applied") return [applied.receipt];
-    await takeInPath(dir, INDEX_FILE);
-  }
-  return [];
+    if (bytes.length > MEMORY_FILE_BYTES) return finished(leave("too large"));
+    const change = { path: INDEX_FILE, bytes, sha256: await sha256Hex(bytes), before, actor };
+    return { type: "put", change, reply: ({ receipt }) => [receipt] };
+  };
+  return applyConditionally(dir, decide, () => []);
 }
 
-/** What healing adds holds no secret: a description that looks like one is left out of its line. */
+/** What healing adds holds no secret: a description that looks like one stays out of its line. */
 async function healed(dir: Directory, index: string | undefined): Promise<Reconciled> {
   const files: TopicFile[] = scanHeads(dir.sql, Number.MAX_SAFE_INTEGER).map(
-    ({ path, name, description }) => ({
-      path,
-      ...(name === undefined ? {} : { name }),
-      ...(description === undefined ? {} : { description }),
-    }),
+    ({ path, name, description }) => ({ path, name, description }),
   );
   const result = reconcileIndex({ index, files, bytes: MEMORY_FILE_BYTES });
   const added = new Set(result.added);
@@ -52,7 +48,7 @@ async function healed(dir: Directory, index: string | undefined): Promise<Reconc
   for (const file of files) {
     const text = `${file.name ?? ""}\n${file.description ?? ""}`;
     const hits = added.has(file.path) ? await dir.scan({ path: file.path, text }) : [];
-    // A name in the path itself cannot be written down at all.
+    // No line can name a path that holds a secret itself.
     if (hits.some((hit) => hit.line === 0)) continue;
     safe.push(hits.length > 0 ? { path: file.path } : file);
   }

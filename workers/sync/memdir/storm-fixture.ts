@@ -1,13 +1,8 @@
-// A storm for tests: writers of every kind over one directory at once, changes behind its back, and
+// A storm for tests: writers of every kind over one directory at once, changes past it, and
 // kills in between. What was acknowledged is written down; afterwards the directory has to agree.
 
 import { createMemdirFiles } from "../../../src/platform/objects/memdir-files.ts";
-import type {
-  MemdirStub,
-  Receipt,
-  Version,
-  WriteReply,
-} from "../../../src/platform/objects/memdir-rpc.ts";
+import type { MemdirStub, Version, WriteReply } from "../../../src/platform/objects/memdir-rpc.ts";
 import type { Reply } from "../../../src/platform/objects/reply.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { createMounts } from "../../../src/shared/files/mounts.ts";
@@ -40,7 +35,7 @@ export interface Storm {
    * Every change that was acknowledged; `text` is what it wrote, or a part of it, if it did; `on` the
    * hash that it was conditional on.
    */
-  acknowledged: { versionId: string; text: string | undefined; on?: string }[];
+  acknowledged: { versionId: string; text: string | undefined; on?: string | undefined }[];
   /** What was put into R2 from outside and replaced there by the directory itself. */
   replaced: string[];
   operations: number;
@@ -55,10 +50,10 @@ const QUIET = ["topic/d.md", "topic/e.md", "f.md", "g.md"];
 export const PATHS = [...LOUD, ...QUIET];
 const KILL_EVERY = 97;
 
-/** Carries out all orders: two writers by tools, two by HTTP, two by calls, two behind its back. */
+/** Carries out all orders: two writers by tools, two by HTTP, two by calls, two past it. */
 export async function runStorm(ports: StormPorts, orders: readonly Order[]): Promise<Storm> {
   const storm: Storm = { acknowledged: [], replaced: [], operations: 0, conflicts: 0, failed: 0 };
-  const ways = [byTools, byTools, byHttp, byHttp, byCalls, byCalls, behindItsBack, behindItsBack];
+  const ways = [byTools, byTools, byHttp, byHttp, byCalls, byCalls, pastIt, pastIt];
   const writers = ways.map(async (way, writer) => {
     for (let order = orders[storm.operations]; order; order = orders[storm.operations]) {
       storm.operations += 1;
@@ -85,9 +80,8 @@ interface Who {
 
 /** As the agent's tools do it: look, plan, commit. */
 async function byTools(ports: StormPorts, storm: Storm, order: Order, who: Who): Promise<void> {
-  const receipts: Receipt[] = [];
   const actor = { type: "session", sessionId: `s${who.writer}`, by: "agent" } as const;
-  const store = createMemdirFiles(ports.stub(), { actor }, (receipt) => receipts.push(receipt));
+  const store = createMemdirFiles(ports.stub(), { actor });
   const mounts = createMounts([
     { at: "/m", store, rights: "write", maxFileBytes: 250_000, label: "memory" },
   ]);
@@ -101,7 +95,12 @@ async function byTools(ports: StormPorts, storm: Storm, order: Order, who: Who):
     const result =
       planned.status === "planned" ? await tool.commit(planned.plan, false) : undefined;
     if (result?.isError !== false) storm.conflicts += 1;
-    for (const { versionId } of receipts) storm.acknowledged.push({ versionId, text: written });
+    for (const note of result?.notes ?? []) {
+      if (note.type !== "changed") continue;
+      // A change without its receipt counts as lost.
+      const versionId = note.receipt?.versionId ?? `none for ${note.path}`;
+      storm.acknowledged.push({ versionId, text: written });
+    }
   };
   if (order.kind < 40)
     return run(createWriteTool({ mounts, seen }), { file_path, content: text }, text);
@@ -122,7 +121,7 @@ async function byHttp(ports: StormPorts, storm: Storm, order: Order, who: Who): 
     if (response.status === 409) storm.conflicts += 1;
     const versionId: unknown = Reflect.get(Object(body), "memory_version_id");
     if (!response.ok || typeof versionId !== "string") return;
-    storm.acknowledged.push({ versionId, text, ...(on === undefined ? {} : { on }) });
+    storm.acknowledged.push({ versionId, text, on });
   };
   if (order.kind < 35) {
     return note(await ports.http("POST", "", { path: `/${order.path}`, content }), content);
@@ -143,7 +142,7 @@ async function byHttp(ports: StormPorts, storm: Storm, order: Order, who: Who): 
   await (await ports.http("DELETE", `/${found.id}?expected_content_sha256=${found.sha256}`)).text();
 }
 
-/** As background work does it: calls of the object, healing and taking in among them. */
+/** As background work does it: calls of the object, healing and imports among them. */
 async function byCalls(ports: StormPorts, storm: Storm, order: Order, who: Who): Promise<void> {
   const stub = ports.stub();
   const { path, kind } = order;
@@ -153,7 +152,7 @@ async function byCalls(ports: StormPorts, storm: Storm, order: Order, who: Who):
     const result = unwrap(reply);
     if (result.status === "written") {
       const { versionId } = result.receipt;
-      storm.acknowledged.push({ versionId, text: written, ...(on === undefined ? {} : { on }) });
+      storm.acknowledged.push({ versionId, text: written, on });
     }
     if (result.status === "conflict") storm.conflicts += 1;
   };
@@ -176,16 +175,11 @@ async function byCalls(ports: StormPorts, storm: Storm, order: Order, who: Who):
     }
     return;
   }
-  unwrap(await stub.takeIn());
+  unwrap(await stub.importChanges());
 }
 
 /** Each of the two has paths of its own, so that what takes its place is the directory's doing. */
-async function behindItsBack(
-  ports: StormPorts,
-  storm: Storm,
-  order: Order,
-  who: Who,
-): Promise<void> {
+async function pastIt(ports: StormPorts, storm: Storm, order: Order, who: Who): Promise<void> {
   const own = LOUD.filter((_, index) => index % 2 === who.writer % 2);
   const path = own[order.kind % own.length] ?? INDEX_FILE;
   const key = ports.prefix + path;
@@ -201,7 +195,7 @@ async function behindItsBack(
   }
 }
 
-/** Foreign contents that the directory overwrote without having taken them in. */
+/** Foreign contents that the directory overwrote without having imported them. */
 export function unseenOf(storm: Storm, versions: readonly Version[]): string[] {
   const kept = new Set(versions.map(({ bytes: content }) => content && decode(content)));
   return storm.replaced.filter((text) => !kept.has(text));
@@ -253,7 +247,7 @@ export async function allVersions(stub: MemdirStub): Promise<Version[]> {
       await stub.versions({
         limit: 200,
         withContent: true,
-        ...(before === undefined ? {} : { before }),
+        before,
       }),
     );
     all.push(...page);

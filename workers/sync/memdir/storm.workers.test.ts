@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { storeObjectName, userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { parseIndex } from "../../../src/shared/memdir/index-lines.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
@@ -59,8 +60,8 @@ test("eight writers, changes from outside and kills: nothing acknowledged is los
 async function weather(orders: Order[]): Promise<void> {
   const id = newId("memstore");
   const prefix = `t/storm/u/ann/memory/projects/${id}/memory/`;
-  const meta = newStoreMeta({ id, prefix, tenant: "storm", user: "ann" });
-  const stub = () => memdirStub(env, meta, id);
+  const meta = newStoreMeta({ id, prefix, owner: userOwner({ tenant: "storm", user: "ann" }) });
+  const stub = () => memdirStub(env, meta.owner, id);
   unwrap(await stub().open(meta));
   const token = await new SignJWT({ org: "storm" })
     .setProtectedHeader({ alg: "HS256" })
@@ -78,10 +79,10 @@ async function weather(orders: Order[]): Promise<void> {
   };
   const storm = await runStorm({ stub, bucket: env.FILES, prefix, http, kill }, orders);
 
-  unwrap(await stub().takeIn());
+  unwrap(await stub().importChanges());
   unwrap(await stub().reconcile({ type: "user", userId: "ann" }));
-  await settle(async () => {
-    unwrap(await stub().takeIn());
+  await eventually(async () => {
+    unwrap(await stub().importChanges());
     return (await sameAsR2(prefix, stub)) === undefined;
   });
   expect(await sameAsR2(prefix, stub)).toBeUndefined();
@@ -91,7 +92,7 @@ async function weather(orders: Order[]): Promise<void> {
   expect(unconditional(storm, versions)).toEqual([]);
   expect(unseenOf(storm, versions)).toEqual([]);
   expect(misattributed(versions)).toEqual([]);
-  const object = env.MEMDIR.get(env.MEMDIR.idFromName(JSON.stringify(["storm", "ann", id])));
+  const object = env.MEMDIR.get(env.MEMDIR.idFromName(storeObjectName(meta.owner, id)));
   await runInDurableObject(object, (_instance, { storage }) => {
     expect(storage.sql.exec("SELECT * FROM intents").toArray()).toEqual([]);
     expect(storage.sql.exec("SELECT * FROM outbox").toArray()).toEqual([]);
@@ -135,7 +136,7 @@ async function sameAsR2(
   return inside.size === 0 ? undefined : `${[...inside.keys()]} is not in R2`;
 }
 
-async function settle(holds: () => Promise<boolean>): Promise<void> {
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
   for (let n = 0; n < 40; n += 1) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 250));

@@ -5,6 +5,7 @@ import type {
   Version,
   VersionQuery,
 } from "../../../src/platform/objects/memdir-rpc.ts";
+import type { Receipt } from "../../../src/shared/files/store.ts";
 
 const actor = z.discriminatedUnion("type", [
   z.object({
@@ -41,7 +42,7 @@ export interface NewVersion {
   operation: Operation;
   path: string;
   /** Absent for a deletion. */
-  content?: { bytes: Uint8Array; sha256: string };
+  content?: { bytes: Uint8Array; sha256: string } | undefined;
   actor: Actor;
   at: number;
 }
@@ -116,7 +117,7 @@ export function findVersions(sql: SqlStorage, query: VersionQuery): Version[] {
   return [...rows].map(versionOf);
 }
 
-/** Versions behind a number, oldest first, without content. */
+/** Versions after a number, oldest first, without content. */
 export function versionsAfter(sql: SqlStorage, after: number, limit: number): Version[] {
   const rows = sql.exec<Row>(
     `SELECT ${COLUMNS} FROM versions WHERE n > ? ORDER BY n LIMIT ?`,
@@ -124,6 +125,42 @@ export function versionsAfter(sql: SqlStorage, after: number, limit: number): Ve
     limit,
   );
   return [...rows].map(versionOf);
+}
+
+/** The receipt of a version by its number, where this very actor made it. */
+export function receiptBy(sql: SqlStorage, n: number, by: Actor): Receipt | undefined {
+  return ownReceipt(sql.exec<Row>(`SELECT ${COLUMNS} FROM versions WHERE n = ?`, n), by);
+}
+
+/**
+ * The receipt of the last change at a path, where it is a deletion by this very actor. The last one
+ * of all: an earlier deletion answers an earlier request.
+ */
+export function deletionBy(sql: SqlStorage, path: string, by: Actor): Receipt | undefined {
+  const receipt = ownReceipt(
+    sql.exec<Row>(`SELECT ${COLUMNS} FROM versions WHERE path = ? ORDER BY n DESC LIMIT 1`, path),
+    by,
+  );
+  return receipt?.operation === "deleted" ? receipt : undefined;
+}
+
+function ownReceipt(rows: SqlStorageCursor<Row>, by: Actor): Receipt | undefined {
+  const version = [...rows].map(versionOf)[0];
+  if (!version || version.path === null || !isSameActor(version.actor, by)) return undefined;
+  const { path, operation, memoryId, id, n } = version;
+  return { path, operation, memoryId, versionId: id, n };
+}
+
+/** Nobody is the same as `external`, who may be anybody. */
+function isSameActor(a: Actor, b: Actor): boolean {
+  switch (a.type) {
+    case "session":
+      return b.type === "session" && a.sessionId === b.sessionId && a.by === b.by;
+    case "user":
+      return b.type === "user" && a.userId === b.userId;
+    case "external":
+      return false;
+  }
 }
 
 /** Takes content, path, size and hash out of a version for good; who made it and when stays. */

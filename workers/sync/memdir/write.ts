@@ -1,6 +1,7 @@
-// The writes that a directory is asked for: conditions and refusals first, then `apply.ts`.
+// The writes that others ask of a directory: conditions and refusals first, then `apply.ts`.
 
 import type {
+  Actor,
   Change,
   RefusalReason,
   RemoveReply,
@@ -10,6 +11,7 @@ import type {
   WriteRequest,
 } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import type { Receipt } from "../../../src/shared/files/store.ts";
 import { MEMORY_FILE_BYTES } from "../../../src/shared/limits/files.ts";
 import { MEMORIES_PER_STORE } from "../../../src/shared/limits/memory.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
@@ -17,95 +19,101 @@ import { dropsMostPointers, LOST_POINTERS_LEAST } from "../../../src/shared/memd
 import { indexWarning } from "../../../src/shared/memdir/reconcile.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
 import { secretRefusal } from "../../../src/shared/safety/secret-scan.ts";
-import type { Applied } from "./apply.ts";
-import { applyDelete, applyPut } from "./apply.ts";
+import type { Written } from "./apply.ts";
+import type { Decision } from "./apply-conditionally.ts";
+import { applyConditionally, finished } from "./apply-conditionally.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
-import { countHeads, headAt, headById, overlapping, told } from "./heads.ts";
-import { bytesOf, takeInPath } from "./import.ts";
+import { countHeads, headAt, headById, overlapping, publicHead } from "./heads.ts";
+import { bytesOf } from "./import.ts";
 import { holdsLease } from "./leases.ts";
-
-/** Times that a write without a condition is tried again over what it finds in R2. */
-const OUTSIDE_TRIES = 5;
+import { deletionBy, receiptBy } from "./versions.ts";
 
 type Refused = { status: "refused"; reason: RefusalReason; message: string };
 
 /** Writes a path: makes the memory or changes it. */
 export async function write(dir: Directory, request: WriteRequest): Promise<WriteReply> {
-  const { path, bytes, condition } = request;
+  const { path, bytes, condition, actor } = request;
   const problem = await refusal(dir, request, path, bytes);
   if (problem) return problem;
   const sha256 = await sha256Hex(bytes);
-  for (let tries = 0; ; tries += 1) {
+  const decide = (): Decision<WriteReply> => {
     const before = headAt(dir.sql, path);
-    if (condition && "ifAbsent" in condition && before) return conflict(before);
+    if (condition && "ifAbsent" in condition && before) return finished(conflict(before));
+    // A repeated request finds its work done, whatever its condition says of the time before.
+    if (before?.sha256 === sha256) return finished(unchanged(dir, before, actor));
     if (condition && "ifMatch" in condition && before?.sha256 !== condition.ifMatch) {
-      if (before?.sha256 === sha256) return { status: "unchanged", head: told(before) };
-      return conflict(before);
+      return finished(conflict(before));
     }
-    if (before?.sha256 === sha256) return { status: "unchanged", head: told(before) };
     const gutted = before && guttedIndex(dir, before, bytes);
-    if (gutted) return refused("index", gutted);
+    if (gutted) return finished(refused("index", gutted));
     if (!before) {
       const clash = overlapping(dir.sql, path);
-      if (clash) return { status: "path_conflict", memoryId: clash.id, path: clash.path };
+      if (clash) return finished(pathConflict(clash));
       const full = fullStore(dir);
-      if (full) return full;
+      if (full) return finished(full);
     }
-    const change = { path, bytes, sha256, before, actor: request.actor };
-    const reply = written(await applyPut(dir, change));
-    if (reply) return withWarning(reply, await warningOf(dir, request, path, bytes));
-    await takeInPath(dir, path);
-    if (tries >= OUTSIDE_TRIES) return conflict(headAt(dir.sql, path));
-  }
+    return {
+      type: "put",
+      change: { path, bytes, sha256, before, actor },
+      reply: (made) => written(dir, made, request, bytes),
+    };
+  };
+  return applyConditionally(dir, decide, () => conflict(headAt(dir.sql, path)));
 }
 
 /** Changes a memory by its id: content, path, or both. The id stays. */
 export async function update(dir: Directory, request: UpdateRequest): Promise<WriteReply> {
-  for (let tries = 0; ; tries += 1) {
-    const before = headById(dir.sql, request.id);
-    if (!before) return { status: "missing" };
+  const { id, actor, ifMatch } = request;
+  const decide = async (): Promise<Decision<WriteReply>> => {
+    const before = headById(dir.sql, id);
+    if (!before) return finished({ status: "missing" });
     const path = request.path ?? before.path;
     const bytes = request.bytes ?? bytesOf(dir, before);
     const problem = await refusal(dir, request, path, request.bytes ?? new Uint8Array());
-    if (problem) return problem;
+    if (problem) return finished(problem);
     const sha256 = request.bytes ? await sha256Hex(bytes) : before.sha256;
     // A repeated request finds its work done, whatever its condition says of the time before.
     if (before.sha256 === sha256 && before.path === path) {
-      return { status: "unchanged", head: told(before) };
+      return finished(unchanged(dir, before, actor));
     }
-    if (request.ifMatch !== undefined && request.ifMatch !== before.sha256) return conflict(before);
+    if (ifMatch !== undefined && ifMatch !== before.sha256) return finished(conflict(before));
     const taken = path === before.path ? undefined : overlapping(dir.sql, path, before.id);
-    if (taken) return { status: "path_conflict", memoryId: taken.id, path: taken.path };
-    const change = { path, bytes, sha256, before, actor: request.actor };
-    const reply = written(await applyPut(dir, change));
-    if (reply) return withWarning(reply, await warningOf(dir, request, path, bytes));
-    await takeInPath(dir, path);
-    if (tries >= OUTSIDE_TRIES) return conflict(headById(dir.sql, request.id));
-  }
+    if (taken) return finished(pathConflict(taken));
+    return {
+      type: "put",
+      change: { path, bytes, sha256, before, actor },
+      reply: (made) => written(dir, made, request, bytes),
+    };
+  };
+  return applyConditionally(dir, decide, () => conflict(headById(dir.sql, id)));
 }
 
-/** Deletes a memory; its versions stay and can be restored. Also in an archived store. */
+/** Deletes a memory; its versions stay and can come back. Also in an archived store. */
 export async function remove(dir: Directory, request: RemoveRequest): Promise<RemoveReply> {
+  const { id, path = "", actor, ifMatch } = request;
   const lease = lostLease(dir, request);
   if (lease) return lease;
-  for (let tries = 0; ; tries += 1) {
-    const before =
-      request.id === undefined
-        ? headAt(dir.sql, request.path ?? "")
-        : headById(dir.sql, request.id);
-    if (!before) return { status: "missing" };
-    if (request.ifMatch !== undefined && request.ifMatch !== before.sha256) {
-      return { status: "conflict", head: told(before) };
-    }
-    const applied = await applyDelete(dir, before, request.actor);
-    if (applied.status === "applied") return { status: "removed", receipt: applied.receipt };
-    await takeInPath(dir, before.path);
-    if (tries >= OUTSIDE_TRIES) return { status: "conflict", head: told(before) };
-  }
+  const find = () => (id === undefined ? headAt(dir.sql, path) : headById(dir.sql, id));
+  const missing = (): RemoveReply => ({
+    status: "missing",
+    receipt: id === undefined ? deletionBy(dir.sql, path, actor) : undefined,
+  });
+  const changed = (head: Head): RemoveReply => ({ status: "conflict", head: publicHead(head) });
+  const decide = (): Decision<RemoveReply> => {
+    const head = find();
+    if (!head) return finished(missing());
+    if (ifMatch !== undefined && ifMatch !== head.sha256) return finished(changed(head));
+    const reply = (receipt: Receipt): RemoveReply => ({ status: "removed", receipt });
+    return { type: "delete", head, actor, reply };
+  };
+  return applyConditionally(dir, decide, () => {
+    const head = find();
+    return head ? changed(head) : missing();
+  });
 }
 
-/** What speaks against a write before it is looked at what is there. */
+/** What speaks against a write, whatever is there. */
 export async function refusal(
   dir: Directory,
   change: Change,
@@ -135,7 +143,7 @@ export async function refusal(
   return undefined;
 }
 
-/** What the writer is told of what it was allowed to write. */
+/** What the writer learns of what it was allowed to write. */
 async function warningOf(
   dir: Directory,
   change: Change,
@@ -176,17 +184,29 @@ export function fullStore(dir: Directory): Refused | undefined {
   );
 }
 
-function written(applied: Applied): WriteReply | undefined {
-  if (applied.status !== "applied" || !applied.head) return undefined;
-  return { status: "written", receipt: applied.receipt, head: told(applied.head) };
+/** The reply to content that is already there. */
+export function unchanged(dir: Directory, head: Head, actor: Actor): WriteReply {
+  const receipt = receiptBy(dir.sql, head.n, actor);
+  return { status: "unchanged", head: publicHead(head), receipt };
 }
 
-function withWarning(reply: WriteReply, warning: string | undefined): WriteReply {
-  return reply.status === "written" && warning !== undefined ? { ...reply, warning } : reply;
+/** The reply of a path that belongs to another memory. */
+export function pathConflict({ id, path }: Head): WriteReply {
+  return { status: "path_conflict", memoryId: id, path };
+}
+
+async function written(
+  dir: Directory,
+  { receipt, head }: Written,
+  change: Change,
+  bytes: Uint8Array,
+): Promise<WriteReply> {
+  const warning = await warningOf(dir, change, head.path, bytes);
+  return { status: "written", receipt, head: publicHead(head), warning };
 }
 
 function conflict(head: Head | undefined): WriteReply {
-  return { status: "conflict", head: head ? told(head) : null };
+  return { status: "conflict", head: head ? publicHead(head) : null };
 }
 
 function refused(reason: RefusalReason, message: string): Refused {

@@ -1,10 +1,10 @@
 import type { MemdirStub, MemoryHead } from "../../../src/platform/objects/memdir-rpc.ts";
-import { answered } from "./here.ts";
+import { answered } from "./store-request.ts";
 
 export interface ListRequest {
   /** "" or a folder that ends in "/". */
   prefix: string;
-  /** 1: what lies deeper than the prefix's own children is rolled up into its folder. */
+  /** 1: what lies deeper than the prefix's own children shows as its folder. */
   depth: 0 | 1;
   limit: number;
   /** Where the page before ended: a path, or a folder that ends in "/". */
@@ -16,9 +16,9 @@ export type ListItem =
   /** A folder, with its final "/". */
   | { at: string; head: undefined };
 
-/** Heads that are asked for at once for a rolled-up page. */
+/** Heads that one call gives for a rolled-up page. */
 const CHUNK = 200;
-/** Behind every path of a folder: longer than a path may be, of the last character there is. */
+/** Sorts after every path of a folder: longer than a path may be, of the last character there is. */
 const LAST = "\u{10ffff}".repeat(256);
 
 /**
@@ -33,9 +33,7 @@ export async function listMemories(
   let last = after;
   for (;;) {
     const query = { prefix, limit: depth === 0 ? limit + 1 - items.length : CHUNK };
-    const page = answered(
-      await store.list(last === undefined ? query : { ...query, after: behind(last) }),
-    );
+    const page = answered(await store.list({ ...query, after: last && endOf(last) }));
     for (const head of page.heads) {
       const item = depth === 0 ? { at: head.path, head } : rolledUp(prefix, head);
       if (item.at === items.at(-1)?.at) continue;
@@ -53,6 +51,7 @@ function rolledUp(prefix: string, head: MemoryHead): ListItem {
   return { at: head.path.slice(0, slash + 1), head: undefined };
 }
 
-function behind(place: string): string {
+/** Where the next item begins after a place: a folder ends after all that it holds. */
+function endOf(place: string): string {
   return place.endsWith("/") ? place + LAST : place;
 }

@@ -16,9 +16,9 @@ export interface StorePage {
 }
 
 /**
- * One page of the account's stores. A store is listed before it is made and unlisted after it is
- * cleared, so a crash leaves a row without a store: it is passed over, and taken out of the list
- * once no creation can still be on its way. One store that cannot be read does not spoil the list.
+ * One page of the account's stores. A row comes before its store and goes after it, so a crash leaves
+ * a row without a store: this passes it over, and deletes it once no creation can still be on its
+ * way. One store that fails does not spoil the list.
  */
 export async function listStores(
   account: AccountStub,

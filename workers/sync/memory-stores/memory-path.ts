@@ -1,5 +1,5 @@
 // The stores API's form of a path: "/a/b", already canonical. The rules themselves are those of
-// `safety/path.ts`; here nothing is repaired, so that a client's path and ours are the same string.
+// `safety/path.ts`; this repairs nothing, so that a client's path and ours are the same string.
 
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { STORE_PATH_SEGMENTS } from "../../../src/shared/limits/memory.ts";

@@ -8,7 +8,7 @@ import type {
   WriteReply,
 } from "../../../src/platform/objects/memdir-rpc.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
-import { missingMemory } from "./here.ts";
+import { missingMemory } from "./store-request.ts";
 
 /** The new memory. One that was there before is a conflict, even with the same content. */
 export function createdHead(reply: WriteReply): MemoryHead {

@@ -94,7 +94,7 @@ export const rewindStore = z
     "Send either `to` (a time) or `session_id`",
   );
 
-/** Metadata with values of this kind; how many pairs there may be is checked behind the patch. */
+/** Metadata with values of this kind; the store checks how many there are, after the patch. */
 function pairsOf<Value extends z.ZodType>(value: Value) {
   const fits = between(1, METADATA_KEY_CHARACTERS);
   return z

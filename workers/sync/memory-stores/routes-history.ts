@@ -8,10 +8,17 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import { PAGE_MOST } from "../../../src/shared/limits/http.ts";
 import { CHANGES_WAIT_MS } from "../../../src/shared/limits/memory.ts";
 import type { SyncEnv } from "../../env.ts";
-import { answered, changeOf, missingVersion, storeIdOf, storeOf, versionIdOf } from "./here.ts";
 import { headOf } from "./outcomes.ts";
 import { restoreVersion, rewindStore } from "./requests.ts";
 import { memoryShape, rewindShape, versionShape } from "./shapes.ts";
+import {
+  answered,
+  changeOf,
+  missingVersion,
+  storeIdOf,
+  storeOf,
+  versionIdOf,
+} from "./store-request.ts";
 
 const STORE = "/v1/memory_stores/:id";
 

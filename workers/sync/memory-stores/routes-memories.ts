@@ -7,6 +7,11 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import { PAGE_DEFAULT, PAGE_MOST } from "../../../src/shared/limits/http.ts";
 import { FULL_PAGE_MOST } from "../../../src/shared/limits/memory.ts";
 import type { SyncEnv } from "../../env.ts";
+import { listMemories } from "./list-memories.ts";
+import { memoryPath, memoryPrefix } from "./memory-path.ts";
+import { checkRemoved, createdHead, headOf } from "./outcomes.ts";
+import { createMemory, isContentHash, updateMemory } from "./requests.ts";
+import { memoryShape } from "./shapes.ts";
 import {
   answered,
   changeOf,
@@ -15,12 +20,7 @@ import {
   storeIdOf,
   storeOf,
   wantsContent,
-} from "./here.ts";
-import { listMemories } from "./list-memories.ts";
-import { memoryPath, memoryPrefix } from "./memory-path.ts";
-import { checkRemoved, createdHead, headOf } from "./outcomes.ts";
-import { createMemory, isContentHash, updateMemory } from "./requests.ts";
-import { memoryShape } from "./shapes.ts";
+} from "./store-request.ts";
 
 const MEMORIES = "/v1/memory_stores/:id/memories";
 const encoder = new TextEncoder();
@@ -79,9 +79,9 @@ export function memoryRoutes(): Hono<Edge<SyncEnv>> {
     const request = {
       id: await memoryIdOf(c),
       ...(await changeOf(c)),
-      ...(typeof content === "string" ? { bytes: encoder.encode(content) } : {}),
-      ...(typeof value.path === "string" ? { path: memoryPath(value.path, "path") } : {}),
-      ...(precondition ? { ifMatch: precondition.content_sha256 } : {}),
+      bytes: typeof content === "string" ? encoder.encode(content) : undefined,
+      path: typeof value.path === "string" ? memoryPath(value.path, "path") : undefined,
+      ifMatch: precondition?.content_sha256,
     };
     const head = headOf(answered(await store.update(request)));
     return c.json(
@@ -98,11 +98,7 @@ export function memoryRoutes(): Hono<Edge<SyncEnv>> {
         "expected_content_sha256: is not a SHA-256 in 64 lowercase hexadecimal characters",
       );
     }
-    const request = {
-      id,
-      ...(await changeOf(c)),
-      ...(expected === undefined ? {} : { ifMatch: expected }),
-    };
+    const request = { id, ...(await changeOf(c)), ifMatch: expected };
     checkRemoved(answered(await storeOf(c).remove(request)));
     return c.json({ id, type: "memory_deleted" });
   });

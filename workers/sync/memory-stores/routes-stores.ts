@@ -4,7 +4,6 @@
 // can find. Archiving: the store first, whose word counts.
 
 import { Hono } from "hono";
-import type { Principal } from "../../../src/platform/http/auth.ts";
 import type { Edge } from "../../../src/platform/http/edge.ts";
 import {
   idempotencyKey,
@@ -18,10 +17,10 @@ import { jsonBody } from "../../../src/platform/http/json-body.ts";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { encodeKeyPart } from "../../../src/platform/r2/r2-key.ts";
+import { userOwner } from "../../../src/platform/objects/store-owner.ts";
+import { customStorePrefix } from "../../../src/platform/r2/mount-table.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import type { SyncEnv } from "../../env.ts";
-import { answered, storeIdOf, storeOf } from "./here.ts";
 import { listStores } from "./list-stores.ts";
 import { createStore, updateStore } from "./requests.ts";
 import { historyRoutes } from "./routes-history.ts";
@@ -30,6 +29,7 @@ import { versionRoutes } from "./routes-versions.ts";
 import { storeShape } from "./shapes.ts";
 import { newStoreId } from "./store-id.ts";
 import { checkMetadataPatch, newMetadata } from "./store-metadata.ts";
+import { answered, storeIdOf, storeOf } from "./store-request.ts";
 
 const STORES = "/v1/memory_stores";
 
@@ -45,12 +45,12 @@ export function storeRoutes(): Hono<Edge<SyncEnv>> {
     const wanted = { id: newStoreId(), kind, createdAt: Date.now(), archived: false };
     const request = key === undefined ? undefined : { key, hash };
     const { id, createdAt } = unwrap(await accountStub(c.env, principal).addStore(wanted, request));
+    const owner = userOwner(principal);
     const meta = {
       id,
-      tenant: principal.tenant,
-      user: principal.user,
+      owner,
       kind,
-      prefix: customPrefix(principal, id),
+      prefix: customStorePrefix(principal, id),
       name: value.name,
       description: value.description ?? "",
       metadata,
@@ -58,7 +58,7 @@ export function storeRoutes(): Hono<Edge<SyncEnv>> {
       updatedAt: createdAt,
       archivedAt: null,
     };
-    return c.json(storeShape(unwrap(await memdirStub(c.env, principal, id).open(meta))));
+    return c.json(storeShape(unwrap(await memdirStub(c.env, owner, id).open(meta))));
   });
 
   app.get(STORES, async (c) => {
@@ -69,13 +69,13 @@ export function storeRoutes(): Hono<Edge<SyncEnv>> {
     const to = upperBound(query);
     const { stores, last } = await listStores(
       accountStub(c.env, principal),
-      (id) => memdirStub(c.env, principal, id),
+      (id) => memdirStub(c.env, userOwner(principal), id),
       {
         limit: pageLimit(query("limit")),
         includeArchived: flag("include_archived", query("include_archived")),
-        ...(after ? { after } : {}),
-        ...(from === undefined ? {} : { from }),
-        ...(to === undefined ? {} : { to }),
+        after,
+        from,
+        to,
       },
       Date.now(),
     );
@@ -99,11 +99,13 @@ export function storeRoutes(): Hono<Edge<SyncEnv>> {
     }
     if (value.metadata) checkMetadataPatch(meta, value.metadata);
     const patch = {
-      ...(typeof value.name === "string" ? { name: value.name } : {}),
-      ...(typeof value.description === "string" ? { description: value.description } : {}),
-      ...(value.metadata ? { metadata: value.metadata } : {}),
+      name: value.name ?? undefined,
+      description: value.description ?? undefined,
+      metadata: value.metadata ?? undefined,
     };
-    if (Object.keys(patch).length === 0) return c.json(storeShape(meta));
+    if (Object.values(patch).every((field) => field === undefined)) {
+      return c.json(storeShape(meta));
+    }
     return c.json(storeShape(answered(await store.updateMeta(patch))));
   });
 
@@ -128,11 +130,6 @@ export function storeRoutes(): Hono<Edge<SyncEnv>> {
   app.route("/", versionRoutes());
   app.route("/", historyRoutes());
   return app;
-}
-
-function customPrefix({ tenant, user }: Principal, id: string): string {
-  const parts = ["t", tenant, "u", user, "stores", id];
-  return `${parts.map(encodeKeyPart).join("/")}/`;
 }
 
 function rowCursor(value: unknown): { createdAt: number; id: string } | undefined {

@@ -12,7 +12,8 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import { PAGE_DEFAULT, PAGE_MOST } from "../../../src/shared/limits/http.ts";
 import { FULL_PAGE_MOST } from "../../../src/shared/limits/memory.ts";
 import type { SyncEnv } from "../../env.ts";
-import type { Here } from "./here.ts";
+import { versionShape } from "./shapes.ts";
+import type { StoreRequest } from "./store-request.ts";
 import {
   actorOf,
   answered,
@@ -21,8 +22,7 @@ import {
   storeOf,
   versionIdOf,
   wantsContent,
-} from "./here.ts";
-import { versionShape } from "./shapes.ts";
+} from "./store-request.ts";
 
 const VERSIONS = "/v1/memory_stores/:id/memory_versions";
 
@@ -72,30 +72,24 @@ export function versionRoutes(): Hono<Edge<SyncEnv>> {
   return app;
 }
 
-function versionQuery(c: Here): VersionQuery {
+function versionQuery(c: StoreRequest): VersionQuery {
   const query = (name: string) => c.req.query(name);
   const withContent = wantsContent(c, "basic");
   const most = withContent ? FULL_PAGE_MOST : PAGE_MOST;
-  const memoryId = query("memory_id");
-  const sessionId = query("session_id");
-  const operation = operationOf(query("operation"));
-  const from = lowerBound(query);
-  const to = upperBound(query);
-  const before = readPageCursor(query("page"), versionNumber);
   return {
     withContent,
+    memoryId: query("memory_id"),
+    sessionId: query("session_id"),
+    operation: operationOf(query("operation")),
+    from: lowerBound(query),
+    to: upperBound(query),
+    before: readPageCursor(query("page"), versionNumber),
     limit: pageLimit(query("limit"), Math.min(PAGE_DEFAULT, most), most),
-    ...(memoryId === undefined ? {} : { memoryId }),
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(operation === undefined ? {} : { operation }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(before === undefined ? {} : { before }),
   };
 }
 
-/** Callers here are users and sessions: nothing was written by an API key or a service account. */
-function authoredByOthers(c: Here): boolean {
+/** Users and sessions write here: no version is by an API key or a service account. */
+function authoredByOthers(c: StoreRequest): boolean {
   return c.req.query("api_key_id") !== undefined || c.req.query("service_account_id") !== undefined;
 }
 

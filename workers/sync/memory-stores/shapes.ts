@@ -3,11 +3,11 @@
 import type {
   Actor,
   MemoryHead,
-  Receipt,
   RewindReply,
   StoreMeta,
   Version,
 } from "../../../src/platform/objects/memdir-rpc.ts";
+import type { Receipt } from "../../../src/shared/files/store.ts";
 import { shownMetadata } from "./store-metadata.ts";
 
 // A byte order mark is part of the content: the hash is of these very bytes.
@@ -42,7 +42,7 @@ export function memoryShape(storeId: string, head: MemoryHead, bytes: Uint8Array
   };
 }
 
-/** The version; its content only where it is `withContent`. */
+/** The version; its content only if `withContent`. */
 export function versionShape(storeId: string, version: Version, withContent: boolean) {
   return {
     type: "memory_version",
@@ -83,7 +83,7 @@ function receiptShape(receipt: Receipt) {
   };
 }
 
-/** Null for a change that was found in the bucket: nobody recorded who made it. */
+/** Null for a change that came from the bucket: nobody recorded who made it. */
 function actorShape(actor: Actor) {
   switch (actor.type) {
     case "session":

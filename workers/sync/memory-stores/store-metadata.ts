@@ -1,5 +1,5 @@
 // Every store says in its metadata what kind it is; a memory directory also says whose project it
-// is. Those two are ours: they are shown with the client's pairs and cannot be changed.
+// is. Those two are ours: clients see them beside their own pairs and cannot change them.
 
 import type { StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
@@ -13,7 +13,7 @@ export function shownMetadata(meta: Described): Pairs {
   return { ...meta.metadata, kind: meta.kind };
 }
 
-/** Throws `invalid_request` for a change of what is ours; the pairs are merged by the store itself. */
+/** Throws `invalid_request` for a change of what is ours; the store itself merges the pairs. */
 export function checkMetadataPatch(meta: Described, patch: Record<string, string | null>): void {
   const shown = shownMetadata(meta);
   const fixed = meta.kind === "custom" ? ["kind"] : ["kind", "project_root"];

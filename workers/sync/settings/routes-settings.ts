@@ -12,21 +12,21 @@ import { checkWrite, writeFile } from "../../../src/shared/files/write-file.ts";
 import { settingsSchema } from "../../../src/shared/settings/schema.ts";
 import type { SyncEnv } from "../../env.ts";
 
-type Here = Context<Edge<SyncEnv>>;
+type SettingsRequest = Context<Edge<SyncEnv>>;
 
-/** The `settings.json` of the caller, and the one of the organisation: read by all, set by admins. */
+/** The `settings.json` of the caller, and the one of the organisation: which all read and admins set. */
 export function settingsRoutes(): Hono<Edge<SyncEnv>> {
   const app = new Hono<Edge<SyncEnv>>();
   for (const layer of ["user", "managed"] as const) {
-    const mountOf = (c: Here) => settingsMount(c.env.FILES, c.get("principal"), layer);
+    const mountOf = (c: SettingsRequest) => settingsMount(c.env.FILES, c.get("principal"), layer);
     app.get(`/v1/settings/${layer}`, (c) => read(c, mountOf(c)));
     app.put(`/v1/settings/${layer}`, (c) => write(c, mountOf(c)));
   }
   return app;
 }
 
-/** The file as it is, also one that came from outside and is not valid: it can be repaired then. */
-async function read(c: Here, { store }: Mount): Promise<Response> {
+/** The file as it is, also one from outside that is not valid, so that somebody can repair it. */
+async function read(c: SettingsRequest, { store }: Mount): Promise<Response> {
   const file = await store.get(SETTINGS_FILE);
   if (!file) return c.json({});
   const headers = { etag: httpEtag(file.etag), "content-type": "application/json" };
@@ -35,7 +35,7 @@ async function read(c: Here, { store }: Mount): Promise<Response> {
   return new Response(file.bytes, { headers });
 }
 
-async function write(c: Here, mount: Mount): Promise<Response> {
+async function write(c: SettingsRequest, mount: Mount): Promise<Response> {
   const denied = checkWrite(mount, SETTINGS_FILE, 0);
   if (denied) throw refusal(denied);
   const precondition = preconditionOf(c.req.raw.headers);

@@ -13,7 +13,7 @@ import { FILE_PAGE_MOST, WORKSPACE_FILE_BYTES } from "../../../src/shared/limits
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
 import type { SyncEnv } from "../../env.ts";
 
-type Here = Context<Edge<SyncEnv>>;
+type WorkspaceRequest = Context<Edge<SyncEnv>>;
 
 /** The files of a workspace, for the people and programs beside the agent. */
 export function workspaceRoutes(): Hono<Edge<SyncEnv>> {
@@ -30,7 +30,7 @@ export function workspaceRoutes(): Hono<Edge<SyncEnv>> {
     const page = await store.list({
       prefix: folder,
       limit,
-      ...(after === undefined ? {} : { after }),
+      after,
     });
     return c.json({
       data: page.entries.map(({ path, size, etag }) => ({ path, size, etag })),
@@ -108,7 +108,7 @@ function refusal({ reason, message }: WriteRefusal, path: string): MemdirError {
   }
 }
 
-function mountOf(c: Here): Mount {
+function mountOf(c: WorkspaceRequest): Mount {
   const id = c.req.param("id") ?? "";
   if (isWorkspaceId(id)) return workspaceMount(c.env.FILES, c.get("principal"), id);
   throw new MemdirError(
@@ -118,10 +118,10 @@ function mountOf(c: Here): Mount {
 }
 
 /**
- * The path behind `/v1/workspaces/<id>/files/`, decoded exactly once and canonical. Where a segment
+ * The path after `/v1/workspaces/<id>/files/`, decoded exactly once and canonical. Where a segment
  * before it was written in a way that only looks like it, there is no such endpoint.
  */
-function pathOf(c: Here): string {
+function pathOf(c: WorkspaceRequest): string {
   const { pathname } = new URL(c.req.url);
   const raw = /^\/v1\/workspaces\/[^/]+\/files\/(.*)$/s.exec(pathname)?.[1];
   if (raw === undefined) throw new MemdirError("not_found", "There is no such endpoint");

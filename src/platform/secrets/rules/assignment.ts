@@ -17,7 +17,7 @@ const BEARER = /\bbearer[ ]{1,4}([A-Za-z0-9_+/=.~-]{20,256})/gi;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A random value behind a word that announces it: `password: …`, `"apiKey": "…"`, `?token=…`. */
+/** A random value after a word that announces it: `password: …`, `"apiKey": "…"`, `?token=…`. */
 export const ASSIGNMENT = patternRule("assignment", find);
 
 function* find(text: string): Generator<Found> {

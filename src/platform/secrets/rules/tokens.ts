@@ -1,6 +1,6 @@
 // Keys with a prefix of their own. The preset has some of these too, but asks for an exact length or
-// ending: "sk-ant-…" must end in "AA", and a "_" behind a GitHub token hides it. Here nothing is
-// asked of what follows. A name that the preset uses as well is the same name, so a key counts once.
+// ending: "sk-ant-…" must end in "AA", and a "_" after a GitHub token hides it. These rules
+// ask nothing of what follows. A name that the preset uses as well is the same name, so a key counts once.
 
 import type { SecretLintRuleCreator } from "@secretlint/types";
 import { matches, patternRule } from "./pattern-rule.ts";

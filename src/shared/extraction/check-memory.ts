@@ -1,11 +1,11 @@
-// What a background run may not save, whatever the conversation told it to. One file is refused with
-// its reason, never more; a person's own words in a conversation are not held to this.
+// What a background run may not save, whatever the conversation told it to: it is held to path, form
+// and size. What a memory says about rights has no effect, so no wording is looked for.
 
 import { parseEntry } from "../memdir/entry.ts";
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import { POINTER_CHARACTERS, parsePointer } from "../memdir/pointer.ts";
 import { MEMORY_TYPES } from "../memdir/types.ts";
-import { grantsRights, readable } from "./rights.ts";
+import { readable } from "../safety/readable.ts";
 
 /** A value that still is what the instructions show: "<short title>", "<user | feedback | …>". */
 const PLACEHOLDER = /^\s*["']?<[^<>]*>["']?\s*$/;
@@ -19,9 +19,6 @@ const RESERVED =
  * The reason says what to change. `before` is the text that stands there now.
  */
 export function checkMemory(path: string, text: string, before = ""): string | undefined {
-  if (addsRights(path, text, before)) {
-    return "it hands out rights or switches off a check. A memory is information and cannot do that: save the fact without it, or nothing";
-  }
   if (path === INDEX_FILE) return checkIndex(text, before);
   const named = checkName(path);
   if (named !== undefined) return named;
@@ -35,31 +32,6 @@ export function checkMemory(path: string, text: string, before = ""): string | u
   if (type === undefined)
     return `its type is none of: ${MEMORY_TYPES.join(", ")}. Choose one of them`;
   return undefined;
-}
-
-/**
- * Whether what is new in a text hands out rights, as it is written and as others will read it: its
- * name and description decoded and side by side, which is what the index shows. What stood there
- * before is nobody's doing now.
- */
-function addsRights(path: string, text: string, before: string): boolean {
-  const forms = (whole: string) => {
-    const { name, description } = parseEntry(whole);
-    const pointers = whole.split("\n").flatMap((line) => parsePointer(line) ?? []);
-    return [
-      whole,
-      description ?? "",
-      `${name ?? ""} ${description ?? ""}`,
-      ...pointers.map(({ title, hook }) => `${title} ${hook}`),
-    ];
-  };
-  const file = path.replace(/\.md$/, "").replaceAll(/[-_/]+/g, " ");
-  if (grantsRights(file)) return true;
-  if (!forms(text).some(grantsRights)) return false;
-  if (!forms(before).some(grantsRights)) return true;
-  const known = new Set(before.split("\n").map((line) => line.trim()));
-  const added = text.split("\n").filter((line) => !known.has(line.trim()));
-  return forms(added.join("\n")).some(grantsRights);
 }
 
 function checkName(path: string): string | undefined {

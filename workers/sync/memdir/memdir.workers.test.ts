@@ -1,12 +1,13 @@
-import { env } from "cloudflare:test";
+import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import type { MemdirStub, StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { userOwner } from "../../../src/platform/objects/store-owner.ts";
+import { storeObjectName, userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
+import { readStoreMeta } from "./meta.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 
 const actor = { type: "user", userId: "u" } as const;
@@ -181,6 +182,10 @@ test("a repository's store is its own object and stands in no user's account", a
   expect(await memdirStub(env, own.owner, id).meta()).toMatchObject({ code: "not_found" });
   const all = { limit: 10, includeArchived: true };
   expect(await accountStub(env, user).listStores(all)).toEqual([]);
+  const object = env.MEMDIR.get(env.MEMDIR.idFromName(storeObjectName(repository, id)));
+  await runInDurableObject(object, (_instance, { storage }) => {
+    expect(readStoreMeta(storage.sql)).toEqual({ meta: shared, listed: false });
+  });
 
   unwrap(await memdirStub(env, own.owner, id).open(own));
   expect(await accountStub(env, user).listStores(all)).toMatchObject([{ id, kind: "auto" }]);

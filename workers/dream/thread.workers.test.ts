@@ -208,7 +208,9 @@ test("a thread of another kind runs by the one driver, in an object that is no s
     expect(left(life)).toMatchObject({ entries: [], stored: [] });
   }));
 
-test("killed with each of its records, lost or kept, it comes to the same and does nothing twice", async () => {
+test("killed with each of its records, lost or kept, it comes to the same and does nothing twice", {
+  timeout: 60_000,
+}, async () => {
   const whole = await inObject(async (life) => {
     await run(life);
     return { ...left(life), commits: life.commits };

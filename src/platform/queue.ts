@@ -35,7 +35,7 @@ export interface WorkHandler {
   giveUp(message: Work): Promise<void>;
 }
 
-const DEAD = "memdir-work-dead";
+const DEAD_LETTER_QUEUE = "memdir-work-dead";
 const FIRST_RETRY_MS = 5_000;
 
 /**
@@ -46,7 +46,7 @@ const FIRST_RETRY_MS = 5_000;
 export async function consumeWork(batch: MessageBatch, handler: WorkHandler): Promise<void> {
   await Promise.all(
     batch.messages.map((message) =>
-      batch.queue === DEAD ? bury(message, handler) : consume(message, handler),
+      batch.queue === DEAD_LETTER_QUEUE ? consumeDead(message, handler) : consume(message, handler),
     ),
   );
 }
@@ -61,14 +61,14 @@ async function consume(message: Message, handler: WorkHandler): Promise<void> {
   try {
     const reply = await handler.run(parsed.data);
     if (reply.status === "done") message.ack();
-    else later(message, reply.afterMs);
+    else retryLater(message, reply.afterMs);
   } catch (error) {
     log("work.failed", { message: message.id, tries: message.attempts, error: errorName(error) });
-    later(message, FIRST_RETRY_MS * 2 ** message.attempts);
+    retryLater(message, FIRST_RETRY_MS * 2 ** message.attempts);
   }
 }
 
-async function bury(message: Message, handler: WorkHandler): Promise<void> {
+async function consumeDead(message: Message, handler: WorkHandler): Promise<void> {
   const parsed = work.safeParse(message.body);
   const kind = parsed.success ? parsed.data.kind : "unreadable";
   log("work.dead", { message: message.id, reason: kind });
@@ -81,6 +81,6 @@ async function bury(message: Message, handler: WorkHandler): Promise<void> {
   }
 }
 
-function later(message: Message, ms: number): void {
+function retryLater(message: Message, ms: number): void {
   message.retry({ delaySeconds: Math.min(Math.ceil(ms / 1000), QUEUE_DELAY_MOST_S) });
 }

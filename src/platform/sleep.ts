@@ -12,11 +12,11 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Resolves after so many milliseconds. */
-export function pause(ms: number): Promise<undefined> {
+export function delay(ms: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), Math.max(0, ms)));
 }
 
 /** What the work gives, or undefined where it takes longer; it goes on either way. */
 export function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  return Promise.race([work, pause(ms)]);
+  return Promise.race([work, delay(ms)]);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Answer, ModelEvent, ModelFailure, Usage } from "../../shared/loop/model.ts";
 import { createCallIds } from "../../shared/thread/call-ids.ts";
-import { collectAnswer, type Heard, spent } from "./answer.ts";
+import { collectAnswer, partialUsage, type Received } from "./answer.ts";
 
 // What a server sends that keeps to no rule. The rules themselves: anthropic-model.test.ts.
 
@@ -35,14 +35,14 @@ interface Outcome {
 }
 
 async function hear(events: Iterable<unknown>, bytesMost = 100_000): Promise<Outcome> {
-  const soFar: Heard = { usage: undefined, bytes: 0 };
+  const soFar: Received = { usage: undefined, bytes: 0 };
   async function* served() {
     yield* events;
   }
   const speech = collectAnswer(served(), bytesMost, createCallIds([]), soFar);
   const said: ModelEvent[] = [];
   for (let next = await speech.next(); ; next = await speech.next()) {
-    if (next.done) return { events: said, outcome: next.value, spent: spent(soFar) };
+    if (next.done) return { events: said, outcome: next.value, spent: partialUsage(soFar) };
     said.push(next.value);
   }
 }

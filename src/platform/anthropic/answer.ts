@@ -13,8 +13,8 @@ type Block =
   /** `call` is there once the input is complete. */
   | { type: "tool_use"; id: string; name: string; json: string; call?: ToolCall };
 
-/** What has been heard of an answer, also where it comes to no end. */
-export interface Heard {
+/** What has been received of an answer, also where it comes to no end. */
+export interface Received {
   /** Tokens as the server told them; undefined before it began. */
   usage: Usage | undefined;
   /** JSON bytes of what the model said. */
@@ -25,7 +25,7 @@ export interface Heard {
  * What an answer that broke off is counted with: the input as the server told it, the output by what
  * came, since its figure comes last. Undefined where the model had not begun.
  */
-export function spent({ usage, bytes }: Heard): Usage | undefined {
+export function partialUsage({ usage, bytes }: Received): Usage | undefined {
   if (!usage) return undefined;
   return { ...usage, output: Math.max(usage.output, Math.ceil(bytes / BYTES_PER_TOKEN)) };
 }
@@ -34,13 +34,13 @@ export function spent({ usage, bytes }: Heard): Usage | undefined {
  * Puts an answer together from raw stream events and yields what it says on the way. Only an answer
  * with `message_stop` is one; without it the call failed, and behind it nothing is read. Blocks stand
  * in the order in which they came, whatever their numbers. `bytesMost` bounds what is held and the
- * JSON that is stored. `callId` gives each call an id that is its own. `heard` is kept up to date.
+ * JSON that is stored. `callId` gives each call an id that is its own. `received` is kept up to date.
  */
 export async function* collectAnswer(
   events: AsyncIterable<unknown>,
   bytesMost: number,
   callId: (id: unknown) => string,
-  heard: Heard,
+  received: Received,
 ): AsyncGenerator<ModelEvent, Answer | ModelFailure> {
   const blocks: Block[] = [];
   /** By the server's number, the place in `blocks` of a block that has no end yet. */
@@ -52,15 +52,15 @@ export async function* collectAnswer(
     const event = readStreamEvent(raw);
     if (event.type === "broken") return failed("cut", "The model's answer is not well-formed");
     if (event.type === "usage" || event.type === "stop_reason") {
-      heard.usage = { ...(heard.usage ?? NO_USAGE), ...event.usage };
+      received.usage = { ...(received.usage ?? NO_USAGE), ...event.usage };
     }
     if (event.type === "stop_reason") {
       stopReason = event.reason ?? stopReason;
     }
     if (event.type === "block_start") {
       const block = opened(event.block, callId);
-      heard.bytes += held(block);
-      if (blocks.length >= ANSWER_BLOCKS || heard.bytes > bytesMost) return tooLarge(bytesMost);
+      received.bytes += held(block);
+      if (blocks.length >= ANSWER_BLOCKS || received.bytes > bytesMost) return tooLarge(bytesMost);
       const place = blocks.push(block) - 1;
       open.set(event.index, place);
       if (block.type === "thinking") yield { type: "thinking_start", block: place };
@@ -74,8 +74,8 @@ export async function* collectAnswer(
       const block = place === undefined ? undefined : blocks[place];
       if (place === undefined || !block || !extend(block, event.of, event.text)) continue;
       // The input of a call is JSON already.
-      heard.bytes += event.of === "json" ? byteLength(event.text) : jsonBytes(event.text);
-      if (heard.bytes > bytesMost) return tooLarge(bytesMost);
+      received.bytes += event.of === "json" ? byteLength(event.text) : jsonBytes(event.text);
+      if (received.bytes > bytesMost) return tooLarge(bytesMost);
       if (block.type === "text" && event.text !== "") {
         yield { type: "text", block: place, text: event.text };
       }
@@ -93,7 +93,7 @@ export async function* collectAnswer(
   if (!ended || stopReason === undefined) {
     return failed("cut", "The model's answer broke off before its end");
   }
-  const whole = answer(blocks, stopReason, heard.usage ?? NO_USAGE);
+  const whole = answer(blocks, stopReason, received.usage ?? NO_USAGE);
   // Numbers grow when they are written anew, so that only now the size is known.
   return jsonBytesOf(whole.content) > bytesMost ? tooLarge(bytesMost) : whole;
 }

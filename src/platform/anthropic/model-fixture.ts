@@ -66,7 +66,7 @@ export function request(messages: Message[] = [user(SECRET)], rest: Partial<Mode
   };
 }
 
-export interface Heard {
+export interface Reply {
   events: ModelEvent[];
   outcome: Answer | ModelFailure;
 }
@@ -83,7 +83,7 @@ export interface AskOptions {
 export async function ask(
   asked: ModelRequest = request(),
   options: AskOptions = {},
-): Promise<Heard> {
+): Promise<Reply> {
   const { idleMs = 5_000, answerBytes = 1_500_000, baseUrl = served.url, on } = options;
   const model = createAnthropicModel({ apiKey: KEY, baseUrl, idleMs, answerBytes });
   const speech = model.stream(asked, options.signal ?? new AbortController().signal);
@@ -95,13 +95,13 @@ export async function ask(
   }
 }
 
-export function answered({ outcome }: Heard): Answer {
+export function answered({ outcome }: Reply): Answer {
   if (outcome.status === "failed") throw new Error(`${outcome.kind}: ${outcome.message}`);
   return outcome;
 }
 
 /** A failure, which must tell nothing that is nobody's business. */
-export function failed({ outcome }: Heard): ModelFailure {
+export function failed({ outcome }: Reply): ModelFailure {
   if (outcome.status === "answered") throw new Error("It answered");
   for (const hidden of [KEY, "127.0.0.1", String(served.port), "PRIVATE", "http"]) {
     expect(JSON.stringify(outcome)).not.toContain(hidden);

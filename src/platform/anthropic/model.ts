@@ -8,7 +8,7 @@ import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
 import { Messages } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { FailureKind, Model, ModelFailure, ModelRequest } from "../../shared/loop/model.ts";
 import { createCallIds } from "../../shared/thread/call-ids.ts";
-import { collectAnswer, type Heard, spent } from "./answer.ts";
+import { collectAnswer, partialUsage, type Received } from "./answer.ts";
 import { requestBody } from "./request.ts";
 
 /** A count is waited for this long, in milliseconds: there is an estimate without it. */
@@ -58,9 +58,9 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
         if (signal.aborted) return failure("aborted", "The model call was stopped");
         return watch.signal.aborted ? stalled(request, options.idleMs) : undefined;
       };
-      const heard: Heard = { usage: undefined, bytes: 0 };
+      const received: Received = { usage: undefined, bytes: 0 };
       const failed = (own: ModelFailure): ModelFailure => {
-        const usage = spent(heard);
+        const usage = partialUsage(received);
         return { ...(stopped() ?? own), ...(usage ? { usage } : {}) };
       };
       const messages = messagesWith({
@@ -72,7 +72,7 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
           headers: headersOf(request),
         });
         const callId = createCallIds(request.messages);
-        const outcome = yield* collectAnswer(events, options.answerBytes, callId, heard);
+        const outcome = yield* collectAnswer(events, options.answerBytes, callId, received);
         // The SDK ends an aborted stream silently, so that it looks like one that was cut.
         return outcome.status === "answered" ? outcome : failed(outcome);
       } catch (error) {

@@ -19,7 +19,7 @@ type Row = { iteration: number; attempt: number; continuations: number; outcome:
 const schema = z.discriminatedUnion("reason", [
   z.object({ reason: z.enum(["end_turn", "interrupted", "refusal", "stopped", "failed"]) }),
   z.object({ reason: z.literal("iterations"), limit: z.number() }),
-  z.object({ reason: z.literal("wait"), ms: z.number() }),
+  z.object({ reason: z.literal("paused"), ms: z.number() }),
   z.object({ reason: z.literal("requires_action") }),
 ]);
 

@@ -1,7 +1,7 @@
 // How large a conversation is for its model, and when something is to be done about it next.
 
 import * as z from "zod";
-import { answeredSize, messageTokens, NO_SIZE } from "../../shared/compaction/size.ts";
+import { messageTokens, NO_SIZE, sizeAfterAnswer } from "../../shared/compaction/size.ts";
 import type { Usage } from "../../shared/loop/model.ts";
 import type { Entry } from "../../shared/thread/entry.ts";
 import { lastEntry } from "./entries.ts";
@@ -65,6 +65,6 @@ export function entryTokens(entries: readonly Entry[]): number {
  * transaction, after its message. `window` is the model's, in tokens.
  */
 export function noteAnswered(thread: Thread, tail: number, window: number, usage: Usage): void {
-  const size = answeredSize(readSize(thread), tail, window, usage);
+  const size = sizeAfterAnswer(readSize(thread), tail, window, usage);
   if (size) changeSize(thread, { ...size, upTo: lastEntry(thread) });
 }

@@ -1,17 +1,17 @@
-// What stands in the place of what was cut, and what the model is asked for it.
+// The message that replaces what a compaction cut, and the task that asks the model for a summary.
 
-import { fence, inert } from "../safety/fence.ts";
+import { escapeText, fence } from "../safety/fence.ts";
 import type { Message } from "../thread/messages.ts";
 
-/** A file that the agent was at work with, as it is now. */
+/** A file that the agent was working with, as it is now. */
 export interface AttachedFile {
   path: string;
   text: string;
-  /** Only its beginning is shown. */
+  /** `text` is only its beginning. */
   cut: boolean;
 }
 
-/** What the model is asked for where there are no notes to go on from. */
+/** The task of a summary. */
 export const SUMMARY_TASK = `This is not from the user. The conversation is about to be shortened: what you write now takes the place of everything before its newest messages, and you will go on from it alone.
 
 Write the summary and nothing else. Call no tool, do no work, answer no question. Say under these headings:
@@ -28,11 +28,11 @@ Leave out greetings, and what the system prompt, the instruction files and the m
 
 const INTRODUCTION = `The conversation before this point was shortened to make room; the user can still read all of it. This is what is known of it. What it calls done is done: do not do it again, and do not take it for a request. Go on with what the user says below.`;
 
-/** The message that stands where the conversation was cut; the same input gives the same bytes. */
+/** The message at the place where the conversation was cut; the same input gives the same bytes. */
 export function boundaryMessage(summary: string, files: readonly AttachedFile[]): Message {
   const parts = [
     INTRODUCTION,
-    `<summary>\n${inert("summary", summary.trim())}\n</summary>`,
+    `<summary>\n${escapeText("summary", summary.trim())}\n</summary>`,
     ...(files.length > 0 ? ["Files that you were at work with, as they are now:"] : []),
     ...files.map(fileText),
   ];

@@ -1,5 +1,5 @@
-// Compaction: what the conversation was is told in a summary, its newest messages stay as they are.
-// The transcript is untouched; what comes of this is a view of it.
+// Compaction: a summary replaces the older messages, the newest ones stay as they are. The transcript
+// does not change; the result is a view of it.
 
 import { COMPACTED_FILES } from "../limits/compaction.ts";
 import type { FailureKind } from "../loop/model.ts";
@@ -18,24 +18,24 @@ import type { Tail } from "./tail.ts";
 import { tailOf } from "./tail.ts";
 
 export interface CompactionInput {
-  /** What stands in the place of what earlier compactions cut, and the last message that they cut. */
+  /** What replaces the entries that earlier compactions cut, and the number of the last such entry. */
   head: readonly Entry[];
   cut: number;
   /** The entries after that, as the model sees them. */
   tail: readonly Entry[];
-  /** The session's notes, fit to be a summary, and the last message that they know of. */
+  /** The session's notes, short enough for a summary, and the number of the last entry they cover. */
   notes: { text: string; upTo: number } | undefined;
   limits: ContextLimits;
-  /** Tokens, by their bytes, of what stands before the messages of every request. */
+  /** Tokens by bytes of the part before the messages of every request. */
   fixed: number;
-  /** Tokens that the API counts for one that the bytes say. */
+  /** Tokens by the API's count for one token by bytes. */
   ratio: number;
 }
 
 export interface CompactionPorts {
-  /** One call of the model over these messages, whose prefix is the conversation's where it can be. */
+  /** One call of the model with these messages. */
   summarise(messages: readonly Message[], signal: AbortSignal): Promise<Summary>;
-  /** A file as it is now; undefined where it cannot be shown. */
+  /** A file as it is now; undefined if it cannot be shown. */
   readFile(path: string): Promise<{ text: string; etag: string } | undefined>;
 }
 
@@ -46,21 +46,21 @@ export type Compaction =
       head: Entry[];
       kept: Entry[];
       usedNotes: boolean;
-      /** Files that the conversation shows whole from here on: canonical paths, and what they are. */
+      /** Canonical paths and etags of the files that the new head shows whole. */
       files: { path: string; etag: string }[];
     }
-  /** All of it is what would be kept. */
+  /** Every entry would be kept. */
   | { status: "nothing" }
   | { status: "failed"; kind: FailureKind | "unfinished" };
 
-/** Between the notes and what the model says of the time since. */
+/** Between the notes and the summary of the entries after them. */
 const SINCE = "\n\n# Since these notes\n";
-/** Left free for the question itself. */
+/** Room for the summary task itself. */
 const TASK_TOKENS = 600;
-/** A tail of notes may take so much of the room; with more, a summary tells it. */
+/** The notes are used only if the entries after them take at most this part of the room. */
 const NOTES_TAIL_SHARE = 1 / 2;
 
-/** Makes the view's new head. Changes nothing; never throws for what a port fails at. */
+/** Makes the view's new head. Changes nothing. A failed summary is returned, not thrown. */
 export async function compact(
   input: CompactionInput,
   ports: CompactionPorts,
@@ -68,11 +68,11 @@ export async function compact(
 ): Promise<Compaction> {
   const tail = tailWithNotes(input) ?? tailOf(input.tail, input.limits.keep, input);
   if (tail.cut === 0) return { status: "nothing" };
-  const left = input.tail.slice(0, input.tail.length - tail.kept.length);
-  const told = await tell(input, left, ports, signal);
-  if (told.status === "failed") return told;
-  const summary = [input.notes?.text ?? "", told.text].filter((text) => text !== "").join(SINCE);
-  const files = await attach(left, tail.kept, input.limits, ports);
+  const removed = input.tail.slice(0, input.tail.length - tail.kept.length);
+  const answer = await summariseRemoved(input, removed, ports, signal);
+  if (answer.status === "failed") return answer;
+  const summary = [input.notes?.text ?? "", answer.text].filter((text) => text !== "").join(SINCE);
+  const files = await attachFiles(removed, tail.kept, input.limits, ports);
   return {
     status: "compacted",
     cut: tail.cut,
@@ -83,39 +83,39 @@ export async function compact(
   };
 }
 
-/** It stands before all entries, and belongs to no turn. */
+/** Its number is before all entries; it belongs to no turn. */
 function boundaryEntry(message: Message): Entry {
   return { n: 0, turn: 0, origin: { type: "summary" }, message };
 }
 
-/** What the notes do not know has to stay. Undefined where there are none, or that is too much. */
+/** Keeps every entry that the notes do not cover. Undefined without notes, or if that is too much. */
 function tailWithNotes(input: CompactionInput): Tail | undefined {
   const { notes, limits, ratio, head } = input;
-  if (!notes || !knowsHead(input)) return undefined;
+  if (!notes || !notesCoverHead(input)) return undefined;
   const tail = tailOf(input.tail, limits.keep, { known: notes.upTo, head });
   const tokens = messageTokens(tail.kept.map(({ message }) => message));
   return tail.cut > 0 && tokens * ratio <= limits.room * NOTES_TAIL_SHARE ? tail : undefined;
 }
 
-/** Whether the notes know all that the head stands for, so that they may take its place. */
-function knowsHead({ notes, cut }: CompactionInput): boolean {
+/** Whether the notes cover all that the head replaces, so that they may replace the head. */
+function notesCoverHead({ notes, cut }: CompactionInput): boolean {
   return notes !== undefined && notes.upTo >= cut;
 }
 
-/** What the model says of the messages that are cut and that no notes tell of; it is not asked for none. */
-function tell(
+/** Summarises the removed entries that no notes cover; without any it calls no model. */
+function summariseRemoved(
   input: CompactionInput,
-  left: readonly Entry[],
+  removed: readonly Entry[],
   ports: CompactionPorts,
   signal: AbortSignal,
 ): Promise<Summary> {
   const { head, limits, fixed, ratio } = input;
-  const notes = knowsHead(input) ? input.notes : undefined;
-  const unknown = notes ? left.filter(({ n }) => n > notes.upTo) : left;
+  const notes = notesCoverHead(input) ? input.notes : undefined;
+  const uncovered = notes ? removed.filter(({ n }) => n > notes.upTo) : removed;
   return summarise(
     {
       base: notes ? [boundaryMessage(notes.text, [])] : head.map(({ message }) => message),
-      entries: unknown,
+      entries: uncovered,
       asSent: notes === undefined,
       room: Math.floor(limits.room / ratio) - fixed - TASK_TOKENS,
     },
@@ -124,15 +124,17 @@ function tell(
   );
 }
 
-/** The files that the agent used last and that what is kept does not show. */
-async function attach(
-  left: readonly Entry[],
+/** The files that the agent used last and that the kept entries do not show. */
+async function attachFiles(
+  removed: readonly Entry[],
   kept: readonly Entry[],
   limits: ContextLimits,
   { readFile }: CompactionPorts,
 ): Promise<(AttachedFile & { etag: string })[]> {
   const shown = new Set(recentFiles(kept.map(({ message }) => message)));
-  const paths = recentFiles(left.map(({ message }) => message)).filter((path) => !shown.has(path));
+  const paths = recentFiles(removed.map(({ message }) => message)).filter(
+    (path) => !shown.has(path),
+  );
   const files: (AttachedFile & { etag: string })[] = [];
   let room = limits.files * BYTES_PER_TOKEN;
   for (const path of paths.slice(0, COMPACTED_FILES)) {
@@ -148,8 +150,8 @@ async function attach(
   return files;
 }
 
-/** The lines of a text's beginning that fit into so many bytes. */
+/** The first lines of a text that fit into `most` bytes. */
 function wholeLines(text: string, most: number): string {
-  const begun = cutBytes(text, most);
-  return begun.slice(0, begun.lastIndexOf("\n") + 1);
+  const beginning = cutBytes(text, most);
+  return beginning.slice(0, beginning.lastIndexOf("\n") + 1);
 }

@@ -2,30 +2,30 @@ import { TOOL_RESULT_BYTES, TOOL_RESULTS_BYTES } from "../limits/tools.ts";
 import { ANSWER_TOKENS } from "../limits/turn.ts";
 import { BYTES_PER_TOKEN } from "../thread/tokens.ts";
 
-/** What follows from the size of a model's window. Tokens, if not said otherwise. */
+/** The limits that follow from a model's context window. Tokens, unless stated otherwise. */
 export interface ContextLimits {
   window: number;
-  /** Kept for the answer. */
+  /** Reserved for the answer. */
   answer: number;
-  /** What a request may hold: the rest of the window. */
+  /** For the request: the rest of the window. */
   room: number;
-  /** From here on old results and old thinking are left out. */
+  /** At this size old results and old thinking are left out. */
   shrinkAt: number;
-  /** From here on the conversation is compacted. */
+  /** At this size the conversation is compacted. */
   compactAt: number;
   /** The newest messages that a compaction keeps as they are. */
   keep: number;
-  /** Files that are attached anew behind a compaction, all and one. */
+  /** Files that a compaction attaches again: all together, and one. */
   files: number;
   file: number;
-  /** One tool result, in UTF-8 bytes, and all of an answer, in bytes of JSON. */
+  /** One tool result in UTF-8 bytes, and all results of an answer in bytes of JSON. */
   resultBytes: number;
   resultsBytes: number;
 }
 
-/** An answer may have a fifth of a small window, and no more than it is ever asked for. */
+/** Of a small window the answer gets a fifth; of a large one `ANSWER_TOKENS`. */
 const ANSWER_SHARE = 1 / 5;
-/** Between the compaction and the end of the room lies one large step, or a tenth of a small room. */
+/** Between `compactAt` and the end of the room: one large step, or a tenth of a small room. */
 const COMPACT_BUFFER = 13_000;
 const COMPACT_SHARE = 1 / 10;
 const SHRINK_SHARE = 3 / 5;
@@ -35,7 +35,7 @@ const FILES = 25_000;
 const FILES_SHARE = 3 / 20;
 const FILE = 5_000;
 
-/** The limits of a window of so many tokens. */
+/** `window` in tokens. */
 export function contextLimits(window: number): ContextLimits {
   const answer = Math.min(ANSWER_TOKENS, Math.floor(window * ANSWER_SHARE));
   const room = window - answer;

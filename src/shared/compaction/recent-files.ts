@@ -2,7 +2,7 @@ import { canonicalPath } from "../safety/path.ts";
 import type { Message } from "../thread/messages.ts";
 import { toolCallsOf } from "../thread/messages.ts";
 
-/** Tools whose call shows that the agent is at work with a file. */
+/** Tools whose call means that the agent is working with a file. */
 const FILE_TOOLS = new Set(["Read", "Write", "Edit"]);
 
 /**

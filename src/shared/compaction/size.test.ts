@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { contextLimits } from "./context-limits.ts";
-import { answeredSize, messageTokens, NO_SIZE, promptTokens } from "./size.ts";
+import { messageTokens, NO_SIZE, promptTokens, sizeAfterAnswer } from "./size.ts";
 
 const text = (words: string) => ({
   role: "user" as const,
@@ -21,29 +21,29 @@ describe("the size of a conversation", () => {
   });
 
   test("each answer tells how far the bytes are off", () => {
-    let size = answeredSize(NO_SIZE, 10_000, W, usage(8000, 500)) ?? NO_SIZE;
+    let size = sizeAfterAnswer(NO_SIZE, 10_000, W, usage(8000, 500)) ?? NO_SIZE;
     expect(size.counted).toBe(8500);
     expect(size.ratio).toBeCloseTo(0.94);
     for (let n = 0; n < 20; n += 1) {
       const grown = (size.counted ?? 0) + 800;
-      size = answeredSize(size, 1000, W, usage(grown)) ?? size;
+      size = sizeAfterAnswer(size, 1000, W, usage(grown)) ?? size;
     }
     expect(size.ratio).toBeCloseTo(0.8, 2);
   });
 
   test("what is read from the cache counts too, and a short tail says nothing of the ratio", () => {
     const counted = { input: 10, cacheRead: 9000, cacheCreation: 990, output: 5 };
-    expect(answeredSize({ counted: 9000, ratio: 0.7 }, 20, W, counted)).toEqual({
+    expect(sizeAfterAnswer({ counted: 9000, ratio: 0.7 }, 20, W, counted)).toEqual({
       counted: 10_005,
       ratio: 0.7,
     });
   });
 
   test("a server that counts nothing, or wildly, does not spoil the estimate", () => {
-    expect(answeredSize({ counted: 400, ratio: 1 }, 500, W, usage(0, 7))).toBeUndefined();
-    expect(answeredSize(NO_SIZE, 1000, W, usage(1_000_000_000))).toBeUndefined();
-    expect(answeredSize(NO_SIZE, 1000, W, usage(190_000))?.ratio).toBeLessThanOrEqual(2);
-    expect(answeredSize({ counted: 9000, ratio: 1 }, 1000, W, usage(5))?.ratio).toBeGreaterThan(
+    expect(sizeAfterAnswer({ counted: 400, ratio: 1 }, 500, W, usage(0, 7))).toBeUndefined();
+    expect(sizeAfterAnswer(NO_SIZE, 1000, W, usage(1_000_000_000))).toBeUndefined();
+    expect(sizeAfterAnswer(NO_SIZE, 1000, W, usage(190_000))?.ratio).toBeLessThanOrEqual(2);
+    expect(sizeAfterAnswer({ counted: 9000, ratio: 1 }, 1000, W, usage(5))?.ratio).toBeGreaterThan(
       0.2,
     );
   });

@@ -1,31 +1,30 @@
-// How large a conversation is for its model: what the API last said, and for what came since a bound
-// by bytes, held against what the API said before.
+// The token count of a conversation: the API's last count, plus an upper bound by bytes for what came
+// since, corrected by the ratio of earlier counts.
 
 import type { ToolSpec } from "../loop/tool.ts";
 import { byteLength } from "../text/bytes.ts";
 import type { Message } from "../thread/messages.ts";
 import { BYTES_PER_TOKEN, textTokens } from "../thread/tokens.ts";
 
-/** What is known of a conversation's size. */
-export interface ContextSize {
-  /** Tokens of all up to and with the newest answer, as the API counted them; null after a cut. */
+interface ContextSize {
+  /** Tokens up to and including the newest answer by the API's count; null after a cut. */
   counted: number | null;
-  /** Tokens that the API counts for one that the bytes say. */
+  /** Tokens by the API's count for one token by bytes. */
   ratio: number;
 }
 
 export const NO_SIZE: ContextSize = { counted: null, ratio: 1 };
 
-/** What stands around a block: its type, its fields, an id. In bytes. */
+/** Bytes of a block beside its content: type, field names, an id. */
 const BLOCK_BYTES = 30;
-/** How much of a new ratio counts, and the bounds of what can be: a bad figure must not stop a session. */
+/** The weight of a new ratio, and its bounds: a wrong count must not stop a session. */
 const RATIO_WEIGHT = 0.3;
 const RATIO_LEAST = 0.25;
 const RATIO_MOST = 2;
-/** A tail of fewer tokens says nothing of the ratio. */
+/** A tail of fewer tokens says nothing about the ratio. */
 const RATIO_TOKENS = 200;
 
-/** Tokens of messages by their bytes: rather too many. */
+/** An upper bound of the tokens of messages, by their bytes. */
 export function messageTokens(messages: readonly Message[]): number {
   let bytes = 0;
   for (const { content } of messages) {
@@ -34,7 +33,7 @@ export function messageTokens(messages: readonly Message[]): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** What stands before the messages of every request, in tokens by its bytes. */
+/** Tokens by bytes of the part before the messages of every request. */
 export function fixedTokens(system: readonly string[], tools: readonly ToolSpec[]): number {
   const specs = tools.map(({ name, description, input_schema }) => ({
     name,
@@ -44,16 +43,16 @@ export function fixedTokens(system: readonly string[], tools: readonly ToolSpec[
   return textTokens(system.join("\n")) + textTokens(JSON.stringify(specs));
 }
 
-/** The whole prompt: what was counted, and the tokens of what came since by their bytes. */
+/** Tokens of the whole prompt; `tail`: tokens by bytes of what came after the last count. */
 export function promptTokens({ counted, ratio }: ContextSize, tail: number): number {
   return (counted ?? 0) + Math.ceil(tail * ratio);
 }
 
 /**
- * The size after an answer whose request had so many tokens by bytes after what was counted. A
- * server that counts nothing, or more than its `window` holds, is not believed: undefined.
+ * The size after an answer. `tail`: tokens by bytes that its request had after the last count. Undefined
+ * if the server's count cannot be true: zero, or more than the `window` in tokens.
  */
-export function answeredSize(
+export function sizeAfterAnswer(
   size: ContextSize,
   tail: number,
   window: number,
@@ -62,8 +61,9 @@ export function answeredSize(
   const input = usage.input + usage.cacheRead + usage.cacheCreation;
   if (input === 0 || input > window) return undefined;
   const grown = input - (size.counted ?? 0);
-  const seen = Math.min(RATIO_MOST, Math.max(RATIO_LEAST, grown / Math.max(1, tail)));
-  const ratio = tail < RATIO_TOKENS ? size.ratio : size.ratio + RATIO_WEIGHT * (seen - size.ratio);
+  const current = Math.min(RATIO_MOST, Math.max(RATIO_LEAST, grown / Math.max(1, tail)));
+  const ratio =
+    tail < RATIO_TOKENS ? size.ratio : size.ratio + RATIO_WEIGHT * (current - size.ratio);
   return { counted: input + usage.output, ratio };
 }
 

@@ -1,5 +1,5 @@
-// A summary of what is to be cut. Where that is more than one prompt can hold it is told in parts, each
-// behind the summary of those before it: nothing is left out because there was too much of it.
+// The summary of the entries that are cut. If they do not fit into one prompt they are summarised in
+// parts, each after the summary of the parts before it, so that nothing is left out.
 
 import { COMPACTION_PARTS } from "../limits/compaction.ts";
 import type { FailureKind } from "../loop/model.ts";
@@ -16,85 +16,85 @@ export type Summary =
   | { status: "answered"; text: string }
   | { status: "failed"; kind: FailureKind | "unfinished" };
 
-export interface ToSummarise {
-  /** What stands before the entries: the head of earlier compactions, or notes. */
+interface SummaryInput {
+  /** The messages before the entries: the head of earlier compactions, or notes. */
   base: readonly Message[];
   entries: readonly Entry[];
-  /** Whether base and entries are the bytes that the model was sent: then its cache is read. */
+  /** Whether base and entries have the bytes of earlier requests, so that the prompt cache is read. */
   asSent: boolean;
-  /** Tokens, by their bytes, that base and entries of one prompt may have. */
+  /** Tokens by bytes that base and entries may have in one prompt. */
   room: number;
 }
 
-/** One call of the model over these messages. */
+/** One call of the model with these messages. */
 type Ask = (messages: readonly Message[], signal: AbortSignal) => Promise<Summary>;
 
 const TASK: Message = { role: "user", content: [{ type: "text", text: SUMMARY_TASK }] };
-/** One message takes at most this part of a prompt; the rest of it is left out with a mark. */
+/** One message may have at most this part of a prompt; it is cut there with a mark. */
 const MESSAGE_SHARE = 1 / 2;
 
 /**
- * Asks as often as there are parts, at most a fixed number of times in all. A prompt that proves too
- * long after all is halved. Fails with what a call fails with.
+ * Calls the model once for each part, at most `COMPACTION_PARTS` times. After a prompt that proves too
+ * long the parts are half as large. Fails with the failure of a call.
  */
 export async function summarise(
-  { base, entries, asSent, room }: ToSummarise,
+  { base, entries, asSent, room }: SummaryInput,
   ask: Ask,
   signal: AbortSignal,
 ): Promise<Summary> {
   if (entries.length === 0) return { status: "answered", text: "" };
   const messages = entries.map(({ message }) => message);
-  const whole = messageTokens([...base, ...messages]) <= room;
+  const fits = messageTokens([...base, ...messages]) <= room;
   let before = base;
-  let left = whole && asSent ? messages : plain(entries);
+  let left = fits && asSent ? messages : shrunkMessages(entries);
   let most = room;
-  let said: Summary = { status: "failed", kind: "too_long" };
-  for (let asked = 0; left.length > 0; asked += 1) {
-    if (asked === COMPACTION_PARTS) return { status: "failed", kind: "too_long" };
+  let summary: Summary = { status: "failed", kind: "too_long" };
+  for (let calls = 0; left.length > 0; calls += 1) {
+    if (calls === COMPACTION_PARTS) return { status: "failed", kind: "too_long" };
     const { part, rest } =
-      whole && asked === 0
+      fits && calls === 0
         ? { part: left, rest: [] }
         : firstPart(left, most - messageTokens(before));
-    said = await ask([...before, ...part, TASK], signal);
-    if (said.status === "answered") {
-      before = [boundaryMessage(said.text, [])];
+    summary = await ask([...before, ...part, TASK], signal);
+    if (summary.status === "answered") {
+      before = [boundaryMessage(summary.text, [])];
       left = rest;
-    } else if (said.kind === "too_long") {
+    } else if (summary.kind === "too_long") {
       most = Math.floor(most / 2);
-      // Nothing was taken from it yet where it may still be as it was sent.
-      if (asked === 0) left = plain(entries);
-    } else return said;
+      // Only the first call may have sent the entries unshrunk, and it has used none of them up.
+      if (calls === 0) left = shrunkMessages(entries);
+    } else return summary;
   }
-  return said;
+  return summary;
 }
 
-/** Without what is bound to what stood before, and without results that can be had again. */
-function plain(entries: readonly Entry[]): Message[] {
+/** The messages without thinking, and without results that a call can produce again. */
+function shrunkMessages(entries: readonly Entry[]): Message[] {
   const all = { results: entries.length, thinking: entries.length };
   return shrink(entries, all).flatMap(({ message }) => withoutThinking(message) ?? []);
 }
 
-/** As many of the oldest messages as fit, at least one step; no call loses its result. */
+/** As many of the oldest messages as fit, at least one step. No call loses its result. */
 function firstPart(
   messages: readonly Message[],
   most: number,
 ): { part: Message[]; rest: Message[] } {
-  const held = messages.map((message) =>
+  const bounded = messages.map((message) =>
     withinBytes(message, most * MESSAGE_SHARE * BYTES_PER_TOKEN),
   );
   let tokens = 0;
-  let end = held.length;
-  for (const [at, message] of held.entries()) {
+  let end = bounded.length;
+  for (const [at, message] of bounded.entries()) {
     tokens += messageTokens([message]);
     if (tokens > most && at > 0 && resultsOf(message).length === 0) {
       end = at;
       break;
     }
   }
-  return { part: held.slice(0, end), rest: messages.slice(end) };
+  return { part: bounded.slice(0, end), rest: messages.slice(end) };
 }
 
-/** A message whose texts and results together have at most so many bytes. */
+/** Cuts a message so that its texts and results together have at most `most` bytes. */
 function withinBytes(message: Message, most: number): Message {
   const each = Math.floor(most / message.content.length);
   if (message.role === "assistant") {

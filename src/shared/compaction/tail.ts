@@ -1,21 +1,21 @@
-// Which of the newest entries a compaction keeps as they are, so that no call loses its result.
+// Which of the newest entries a compaction keeps as they are. No call loses its result.
 
 import type { Entry } from "../thread/entry.ts";
 import { resultsOf } from "../thread/shrink.ts";
 import { messageTokens } from "./size.ts";
 
 export interface Tail {
-  /** Number of the last entry that is left out; 0 where all stay. */
+  /** Number of the last entry that is left out; 0 if all stay. */
   cut: number;
-  /** What the user said in the turn that is cut in two: it stays, word for word, before what is kept. */
+  /** The user's messages of the turn that is cut in two; they stay, unchanged, before `kept`. */
   carried: Entry[];
   kept: Entry[];
 }
 
 /**
- * The newest entries that have no more than `keep` tokens, at least the last step whole. With `known`
- * all entries after that number are among them. A tail begins with the user's words or with an answer
- * whose results follow, never with a result. `head`: what an earlier compaction left of the same turn.
+ * The newest entries with together at most `keep` tokens, at least the whole last step. All entries
+ * after the number `known` are among them. A tail begins with a user message or with an answer, never
+ * with a result. `head`: the head of the earlier compaction, which may contain messages of this turn.
  */
 export function tailOf(
   entries: readonly Entry[],
@@ -35,16 +35,16 @@ export function tailOf(
   const kept = entries.slice(from);
   const left = entries.slice(0, from);
   const turn = kept[0]?.turn;
-  const said = ({ turn: own, origin }: Entry) => own === turn && origin.type === "user";
-  const carried = left.filter(said);
+  const isOfUser = ({ turn: own, origin }: Entry) => own === turn && origin.type === "user";
+  const carried = left.filter(isOfUser);
   return {
     cut: left.at(-1)?.n ?? 0,
-    carried: [...newest(head.filter(said), keep), ...carried],
+    carried: [...newest(head.filter(isOfUser), keep), ...carried],
     kept,
   };
 }
 
-/** As many of the newest as fit: what was carried once is told by the summary too. */
+/** As many of the newest entries as fit; the summary covers the others. */
 function newest(entries: readonly Entry[], tokens: number): Entry[] {
   let left = tokens;
   const from = entries.findLastIndex((entry) => {

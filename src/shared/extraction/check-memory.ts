@@ -5,7 +5,7 @@ import { parseEntry } from "../memdir/entry.ts";
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import { POINTER_CHARACTERS, parsePointer } from "../memdir/pointer.ts";
 import { MEMORY_TYPES } from "../memdir/types.ts";
-import { readable } from "../safety/readable.ts";
+import { foldConfusables } from "../safety/fold-confusables.ts";
 
 /** A value that still is what the instructions show: "<short title>", "<user | feedback | …>". */
 const PLACEHOLDER = /^\s*["']?<[^<>]*>["']?\s*$/;
@@ -37,7 +37,7 @@ export function checkMemory(path: string, text: string, before = ""): string | u
 function checkName(path: string): string | undefined {
   if (!path.endsWith(".md")) return "a memory is a Markdown file: choose a name that ends in .md";
   // As people and tools read it: a letter that only looks Latin is taken for what it looks like.
-  const parts = readable(path).split("/");
+  const parts = foldConfusables(path).split("/");
   const file = parts.at(-1) ?? "";
   if (parts.some((part) => part.startsWith("."))) {
     return "a name that begins with a dot is not for memories. Choose another one";

@@ -6,7 +6,7 @@ import type { Tool } from "../loop/tool.ts";
 import { createFileTools } from "../tools/file-tools.ts";
 import type { KnownFiles } from "../tools/sandbox.ts";
 import { checkMemory } from "./check-memory.ts";
-import { type Known, repeats } from "./repeats.ts";
+import { checkRepeats, type Known } from "./check-repeats.ts";
 
 export interface ForkSandbox {
   /** The parent's places; all but the memory become read-only. */
@@ -49,7 +49,7 @@ function checked(files: FileStore, known: ForkSandbox["known"]): FileStore {
       const written = text(bytes);
       const reason =
         checkMemory(path, written, before && text(before.bytes)) ??
-        (before ? undefined : repeats(written, await known()));
+        (before ? undefined : checkRepeats(written, await known()));
       if (reason !== undefined) {
         throw new MemdirError("invalid_request", `Refused: ${path} was not saved: ${reason}`, path);
       }

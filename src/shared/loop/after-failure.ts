@@ -1,14 +1,14 @@
 import type { ModelFailure } from "./model.ts";
-import type { NextTry, RetryLimits } from "./retry.ts";
-import { nextTry } from "./retry.ts";
+import type { RetryDecision, RetryLimits } from "./retry.ts";
+import { decideRetry } from "./retry.ts";
 import type { LoopOutcome } from "./steps.ts";
 
-/** How the model call that is due is to be made. */
-export interface CallPlan {
+/** How the loop makes the model call that is due. */
+interface NextCall {
   model: string;
-  /** The model has just refused the conversation for its length. */
+  /** The model has just refused the conversation because of its length. */
   tooLong: boolean;
-  /** It was made shorter for that since the last answer. */
+  /** The conversation was shortened for that reason since the last answer. */
   shortened: boolean;
 }
 
@@ -20,45 +20,45 @@ interface Ports {
   random: () => number;
 }
 
-export interface AfterFailure {
-  call: CallPlan;
-  step: { next: NextTry; outcome: LoopOutcome | undefined };
-  /** Milliseconds before the next try. */
+interface AfterFailure {
+  call: NextCall;
+  step: { next: RetryDecision; outcome: LoopOutcome | undefined };
+  /** Milliseconds before the next attempt. */
   ms: number;
 }
 
-/** Tries that an overloaded model gets before another one takes over. */
+/** Attempts on an overloaded model before the fallback takes over. */
 const FALLBACK_AFTER = 2;
 
 /**
  * What follows a failed model call; `attempt` counts the failures before this one. A prompt that
- * proves too long is compacted and tried again, once; an overloaded model gives way to its fallback;
- * else it is tried again, or not, by `nextTry`.
+ * proves too long is compacted and sent again, once. An overloaded model gives way to its fallback.
+ * `decideRetry` decides every other case.
  */
 export function afterFailure(
   failure: ModelFailure,
   attempt: number,
-  call: CallPlan,
+  call: NextCall,
   { request, hooks, fallback, limits, random }: Ports,
 ): AfterFailure {
-  const again = (plan: Partial<CallPlan>): AfterFailure => ({
-    call: { ...call, ...plan },
+  const retryNow = (change: Partial<NextCall>): AfterFailure => ({
+    call: { ...call, ...change },
     step: { next: { action: "retry", ms: 0 }, outcome: undefined },
     ms: 0,
   });
   if (failure.kind === "too_long" && !call.shortened && hooks.prepare) {
-    return again({ tooLong: true, shortened: true });
+    return retryNow({ tooLong: true, shortened: true });
   }
   const overloaded = failure.kind === "overloaded" && attempt + 1 >= FALLBACK_AFTER;
   if (overloaded && fallback !== undefined && call.model === request.model) {
-    return again({ model: fallback });
+    return retryNow({ model: fallback });
   }
-  const next = nextTry(failure, attempt, limits, random);
+  const next = decideRetry(failure, attempt, limits, random);
   const ms = next.action === "retry" ? next.ms : 0;
   return { call, step: { next, outcome: outcomeOf(next) }, ms };
 }
 
-function outcomeOf(next: NextTry): LoopOutcome | undefined {
+function outcomeOf(next: RetryDecision): LoopOutcome | undefined {
   if (next.action === "give_up") return { reason: "failed" };
-  return next.action === "wait" ? { reason: "wait", ms: next.ms } : undefined;
+  return next.action === "pause" ? { reason: "paused", ms: next.ms } : undefined;
 }

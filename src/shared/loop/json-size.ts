@@ -1,6 +1,6 @@
-// How large a text is as JSON in UTF-8: what a row, an event and a request have to hold.
+// The size of a text as JSON in UTF-8: rows, events and requests are limited by it.
 
-/** UTF-8 bytes of a text within JSON, without its quotes. Half a character counts as U+FFFD. */
+/** UTF-8 bytes of a text within JSON, without its quotes. A lone surrogate counts as U+FFFD. */
 export function jsonBytes(text: string): number {
   let bytes = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -11,7 +11,7 @@ export function jsonBytes(text: string): number {
   return bytes;
 }
 
-/** The longest beginning of a text that is no larger than so many bytes of JSON, whole characters. */
+/** The longest beginning of a text, in whole characters, that has at most `most` bytes of JSON. */
 export function cutJson(text: string, most: number): string {
   let bytes = 0;
   let at = 0;
@@ -24,7 +24,7 @@ export function cutJson(text: string, most: number): string {
   return text.slice(0, at);
 }
 
-/** Bytes of the character at a place; 4 for those, and only those, that take two units. */
+/** Bytes of the character at an index; 4 means exactly that it takes two UTF-16 units. */
 function unitBytes(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code < 0x20) return code >= 8 && code <= 13 && code !== 11 ? 2 : 6;

@@ -45,7 +45,7 @@ describe("a model that fails", () => {
     const fails = [failure("rate_limited", 30_000), failure("rate_limited", 30_000)];
     const turn = createTurn([{ text: "Late.", fails }]);
     await run(turn);
-    expect(turn.outcome).toEqual({ reason: "wait", ms: 30_000 });
+    expect(turn.outcome).toEqual({ reason: "paused", ms: 30_000 });
     expect(turn.state.attempt).toBe(1);
     await run(turn);
     expect(turn.state.attempt).toBe(2);
@@ -70,7 +70,7 @@ describe("an answer that is not as it should be", () => {
     expect(results.get("m1")).toContain("The input of Read is not valid JSON (it ends early)");
     expect(results.get("m2")).toContain("it was not run");
     expect(steps.find((step) => step.type === "answered")).toMatchObject({
-      problem: { kind: "malformed_input", goesOn: true },
+      problem: { kind: "malformed_input", continues: true },
     });
     expect(next(turn)).toEqual([]);
   });

@@ -154,7 +154,7 @@ export async function runToEnd(turn: Turn): Promise<LoopOutcome | undefined> {
 }
 
 export function over(turn: Turn): boolean {
-  return turn.outcome !== undefined && turn.outcome.reason !== "wait";
+  return turn.outcome !== undefined && turn.outcome.reason !== "paused";
 }
 
 /** Keeps of a step what the session's recorder keeps of it. */
@@ -228,7 +228,7 @@ function eventsOf({ text = "", calls = [] }: Said): ModelEvent[] {
     ...calls.map(
       (call): ModelEvent => ({
         type: "call",
-        call: { ...toolUse(call), ...(call.malformed ? { malformed: call.malformed } : {}) },
+        call: { ...toolUse(call), malformed: call.malformed },
       }),
     ),
   ];
@@ -258,8 +258,7 @@ function toolUse({ id, name, input, malformed }: SaidCall) {
 }
 
 export function failure(kind: FailureKind, retryAfterMs?: number): ModelFailure {
-  const hint = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return { status: "failed", kind, message: `It failed (${kind})`, ...hint };
+  return { status: "failed", kind, message: `It failed (${kind})`, retryAfterMs };
 }
 
 // biome-ignore lint/correctness/useYield: a model that is replaced before it is asked

@@ -96,7 +96,7 @@ test("a turn that is to go on elsewhere pauses before the model is asked, and go
   const { hooks } = preparing(READY, { status: "paused", ms: 500 });
   const turn = createTurn([{ calls: [call("w", "Write")] }, { text: "Done." }], { hooks });
   await run(turn);
-  expect(turn.outcome).toEqual({ reason: "wait", ms: 500 });
+  expect(turn.outcome).toEqual({ reason: "paused", ms: 500 });
   expect(turn.requests).toHaveLength(1);
   await run(turn);
   expect(turn.outcome).toEqual({ reason: "end_turn" });

@@ -99,7 +99,7 @@ describe("a turn", () => {
       hooks: {
         prepare: async () => {
           const messages = shortened.shift();
-          return { status: "ready", ...(messages ? { messages } : {}) };
+          return { status: "ready", messages };
         },
         sampled: () => seen.push(`sampled ${turn.state.messages.length}`),
       },

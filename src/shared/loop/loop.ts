@@ -1,8 +1,8 @@
 // The query loop: one turn, from the user's message to the final answer.
 //
-// It owns the order of a turn and nothing else: no storage, no files, no memory, no clock. Its
-// caller writes each step to disk before it asks for the next one, so a step's effect never comes
-// before its record, and a turn that died is started again from `TurnState` as read from disk.
+// It owns the order of a turn and nothing else: no storage, no files, no memory, no clock. The caller
+// writes each step to disk before it asks for the next one, so a step is recorded before it has an
+// effect. After a crash the turn continues from `TurnState` as read from disk.
 
 import type { Draft } from "../thread/entry.ts";
 import type { Message, ToolUseBlock } from "../thread/messages.ts";
@@ -10,7 +10,7 @@ import { afterFailure } from "./after-failure.ts";
 import { callModel } from "./call-model.ts";
 import { runCalls } from "./calls.ts";
 import type { Model, ModelFailure, ModelRequest, Usage } from "./model.ts";
-import { afterAnswer } from "./next-step.ts";
+import { nextStep } from "./next-step.ts";
 import type { Answers, Permission } from "./pending-action.ts";
 import type { ResultLimits } from "./result-budget.ts";
 import type { RetryLimits } from "./retry.ts";
@@ -20,51 +20,51 @@ import type { Tool } from "./tool.ts";
 export interface LoopPorts {
   model: Model;
   tools: ReadonlyMap<string, Tool>;
-  /** All of a request but its messages: the same bytes for the whole thread. */
+  /** The request without its messages: the same bytes for the whole thread. */
   request: Omit<ModelRequest, "messages">;
   hooks: LoopHooks;
-  /** What is decided of a call before it runs; without it nobody decides and no call is pending. */
+  /** Decides on a call before it runs. Without it every call is allowed. */
   permit?: ((call: ToolUseBlock) => Permission) | undefined;
-  /** Without it nobody can answer: a call that would have to wait is refused. */
+  /** Without it nobody can answer: what would be a pending action is refused. */
   answers?: Answers | undefined;
   /** Resolves after so many milliseconds, or at once when the signal aborts. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** A number from 0 to 1, for the jitter of pauses. */
+  /** A number from 0 to 1, for the jitter of the backoff. */
   random: () => number;
   limits: LoopLimits;
-  /** A model that takes the turn over while its own is overloaded. */
+  /** The model that takes over while the request's own is overloaded. */
   fallback?: string | undefined;
 }
 
-export interface LoopLimits extends RetryLimits {
+interface LoopLimits extends RetryLimits {
   iterations: number;
   continuations: number;
   results: ResultLimits;
 }
 
-/** What the surroundings of a loop may add. None may throw; none changes what was already sent. */
+/** What the caller may add to a loop. None may throw; none changes what was already sent. */
 export interface LoopHooks {
   /**
-   * Steps 1 to 7, before each model call: makes the conversation fit. `tooLong`: the model has just
-   * refused it for its length. Without it: the history as it is.
+   * Steps 1 to 7, before each model call: makes the conversation fit the context window. `tooLong`: the
+   * model has just refused it because of its length.
    */
   prepare?: ((tooLong: boolean) => Promise<Prepared>) | undefined;
-  /** Step 9: an answer is on disk, and the results of its calls. Not awaited. */
+  /** Step 9: an answer and the results of its calls are on disk. Not awaited. */
   sampled?: (() => void) | undefined;
   /** Step 11: what joins the turn before its next model call. */
   joining?: ((messages: readonly Message[]) => Promise<Draft[]>) | undefined;
 }
 
 export type Prepared =
-  /** `messages`: the history to go on with, where it changed. */
+  /** `messages`: the history from now on, if it changed. */
   | { status: "ready"; messages?: Message[] | undefined }
   | { status: "refused"; failure: ModelFailure }
-  /** The turn is to go on later, in so many milliseconds: what it runs in has nothing left to give. */
+  /** The invocation has used up its limits: the turn continues in `ms` milliseconds in a new one. */
   | { status: "paused"; ms: number };
 
 /**
- * Runs one turn. Yields every step for its caller to record, returns why the turn ended. Aborting
- * `signal` is the user's interrupt: the loop still gives every tool call a result before it ends.
+ * Runs one turn. Yields every step for the caller to record; returns why the turn ended or paused.
+ * Aborting `signal` is the user's interrupt: every tool call still gets a result before the loop ends.
  */
 export async function* runLoop(
   state: TurnState,
@@ -75,9 +75,9 @@ export async function* runLoop(
   const messages = [...state.messages];
   let { pending, iteration, attempt, continuations } = state;
   let call = { model: ports.request.model, tooLong: false, shortened: false };
-  // A turn that died among its tool calls goes on there: its answer is on disk.
-  let over = pending.length > 0 ? undefined : yield* join();
-  while (!over) {
+  // A turn that crashed during its tool calls continues with them: the answer is on disk.
+  let outcome = pending.length > 0 ? undefined : yield* continueTurn();
+  while (!outcome) {
     let started: Parameters<typeof runCalls>[1] = new Map();
     let answered = pending.length > 0;
     if (!answered) {
@@ -85,34 +85,35 @@ export async function* runLoop(
       const prepared = await hooks.prepare?.(call.tooLong);
       call = { ...call, tooLong: false };
       if (signal.aborted) return yield* interrupt("");
-      if (prepared?.status === "paused") return { reason: "wait", ms: prepared.ms };
-      if (prepared?.status === "refused") return yield* refuse(prepared.failure);
+      if (prepared?.status === "paused") return { reason: "paused", ms: prepared.ms };
+      if (prepared?.status === "refused") return yield* failTurn(prepared.failure);
       if (prepared?.messages) messages.splice(0, messages.length, ...prepared.messages);
 
-      // Step 8: the model speaks; reads start as soon as their input is complete.
+      // Step 8: the model answers; reads start as soon as their input is complete.
       yield { type: "request_started", model: call.model };
-      const spoken = yield* callModel(ports, call.model, messages, signal);
-      const { answer } = spoken;
+      const response = yield* callModel(ports, call.model, messages, signal);
+      const { answer } = response;
       if (answer.status === "failed") {
-        spoken.stopReads();
+        response.stopReads();
         if (signal.aborted || answer.kind === "aborted") {
-          return yield* interrupt(spoken.text, answer.usage);
+          return yield* interrupt(response.text, answer.usage);
         }
         const failed = afterFailure(answer, attempt, call, ports);
         attempt += 1;
         call = failed.call;
         yield { type: "request_failed", failure: answer, attempt, ...failed.step };
-        over = failed.step.outcome;
-        if (!over) await ports.sleep(failed.ms, signal);
+        outcome = failed.step.outcome;
+        if (!outcome) await ports.sleep(failed.ms, signal);
       } else {
-        const next = afterAnswer(answer, continuations, limits.continuations);
+        const next = nextStep(answer, continuations, limits.continuations);
         const calls = next.calls.map(permitted);
-        if (next.next === "tools") started = spoken.started;
-        else spoken.stopReads();
+        if (next.next === "tools") started = response.started;
+        else response.stopReads();
         if (next.message) messages.push(next.message);
         if (next.continuation) messages.push(next.continuation);
-        const { message, problem, continuation, outcome } = next;
+        const { message, problem, continuation } = next;
         const { usage } = answer;
+        outcome = next.outcome;
         yield { type: "answered", message, calls, usage, problem, continuation, outcome };
         answered = true;
         attempt = 0;
@@ -120,11 +121,10 @@ export async function* runLoop(
         continuations += continuation ? 1 : 0;
         call = { ...call, shortened: false, tooLong: problem?.kind === "context_window" };
         pending = calls;
-        over = outcome;
       }
     }
     if (pending.length > 0) {
-      // Step 8: the rest of the calls, the writing ones alone and in order.
+      // Step 8: the rest of the calls.
       const { tools, answers } = ports;
       const results = yield* runCalls(pending, started, tools, limits.results, signal, answers);
       if (!results) return { reason: "requires_action" };
@@ -132,18 +132,18 @@ export async function* runLoop(
       yield { type: "results", message: results };
       pending = [];
     }
-    // Step 9, not awaited: what looks at the conversation finds it complete.
+    // Step 9, not awaited. The conversation is complete at this point.
     if (answered) hooks.sampled?.();
-    // Steps 10 and 11; a final answer is left to 12, which its caller records with the turn's end.
-    over ??= yield* join();
+    // Steps 10 and 11. Step 12, after a final answer, is the caller's: it records it with the turn's end.
+    outcome ??= yield* continueTurn();
   }
   // Step 13.
-  return over;
+  return outcome;
 
-  /** Steps 10 and 11: an interrupt ends the turn, else results and what joins make it go on. */
-  async function* join(): AsyncGenerator<LoopStep, LoopOutcome | undefined> {
+  /** Steps 10 and 11: returns an outcome if the turn ends here, else adds what joins it. */
+  async function* continueTurn(): AsyncGenerator<LoopStep, LoopOutcome | undefined> {
     if (signal.aborted) return yield* interrupt("");
-    // Before anything joins: what joins is to be answered.
+    // Before anything joins: what joins needs an answer.
     if (iteration >= limits.iterations) return { reason: "iterations", limit: limits.iterations };
     for (const draft of (await hooks.joining?.(messages)) ?? []) {
       if (signal.aborted) return yield* interrupt("");
@@ -155,22 +155,29 @@ export async function* runLoop(
 
   function permitted(state: CallState): CallState {
     const permission = ports.permit?.(state.call);
-    // What cannot be run needs nobody's decision.
-    const refused = state.malformed !== undefined && permission !== "client";
-    return { ...state, permission: refused && permission ? "deny" : permission };
+    // A call that cannot run needs no decision.
+    const cannotRun = state.malformed !== undefined && permission !== "client";
+    return { ...state, permission: cannotRun && permission ? "deny" : permission };
   }
 
-  async function* refuse(failure: ModelFailure): AsyncGenerator<LoopStep, LoopOutcome> {
-    const outcome: LoopOutcome = { reason: "failed" };
-    yield { type: "request_failed", failure, attempt, next: { action: "give_up" }, outcome };
-    return outcome;
+  async function* failTurn(failure: ModelFailure): AsyncGenerator<LoopStep, LoopOutcome> {
+    const failed: LoopOutcome = { reason: "failed" };
+    const next = { action: "give_up" } as const;
+    yield { type: "request_failed", failure, attempt, next, outcome: failed };
+    return failed;
   }
 
   async function* interrupt(text: string, usage?: Usage): AsyncGenerator<LoopStep, LoopOutcome> {
-    const outcome: LoopOutcome = { reason: "interrupted" };
-    // An answer that is broken off may end within a character.
-    yield { type: "interrupted", text: text.toWellFormed(), mark: MARK, usage, outcome };
-    return outcome;
+    const interrupted: LoopOutcome = { reason: "interrupted" };
+    // A partial answer may end with a lone surrogate.
+    yield {
+      type: "interrupted",
+      text: text.toWellFormed(),
+      mark: MARK,
+      usage,
+      outcome: interrupted,
+    };
+    return interrupted;
   }
 }
 

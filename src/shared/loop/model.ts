@@ -1,7 +1,7 @@
 import type { AssistantBlock, Message } from "../thread/messages.ts";
 import type { ToolSpec } from "./tool.ts";
 
-/** Why a request is made; sent as `x-memdir-purpose` and used to account for its cost. */
+/** Why a request is made; sent as `x-memdir-purpose` and used for the cost account. */
 export type Purpose =
   | "main"
   | "subagent"
@@ -23,13 +23,13 @@ export interface ModelRequest {
   system: readonly string[];
   tools: readonly ToolSpec[];
   messages: readonly Message[];
-  /** JSON schema of the whole answer, where it is to be JSON; the answer is to be checked all the same. */
+  /** JSON schema of the whole answer; it does not replace a check of the answer. */
   schema?: Record<string, unknown> | undefined;
-  /** The model is not to think first: its few tokens are for the answer. */
+  /** Turns thinking off: the few output tokens are for the answer. */
   noThinking?: boolean | undefined;
 }
 
-/** Tokens, as the API counts them: `input` is what was neither read from nor written to the cache. */
+/** Tokens as the API counts them. `input` was neither read from nor written to the cache. */
 export interface Usage {
   input: number;
   cacheRead: number;
@@ -40,7 +40,7 @@ export interface Usage {
 export const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheCreation: 0, output: 0 };
 
 export interface ToolCall {
-  /** One that the API takes and that no other call of the history and of this answer has. */
+  /** Valid for the API, and unique in the history and in this answer. */
   id: string;
   name: string;
   /** Parsed input; `{}` where `malformed` says that the model's JSON could not be parsed. */
@@ -48,24 +48,24 @@ export interface ToolCall {
   malformed?: string | undefined;
 }
 
-/** What a model says while it speaks. Only the final `Answer` is to be kept. */
+/** A stream event. Only the final `Answer` may be kept. */
 export type ModelEvent =
   /** `block` counts the blocks of the answer from 0. */
   | { type: "text_start"; block: number }
   | { type: "text"; block: number; text: string }
   | { type: "thinking_start"; block: number }
-  /** The input of a call is complete. The answer may still turn out not to end properly. */
+  /** The input of a call is complete. The answer may still break off. */
   | { type: "call"; call: ToolCall };
 
 export interface Answer {
   status: "answered";
-  /** Without empty text blocks and without a call that the token limit cut. */
+  /** Without empty text blocks, and without a call that the token limit cut. */
   content: AssistantBlock[];
   /** Ids of calls whose input could not be parsed, with the reason. */
   malformed: ReadonlyMap<string, string>;
   /** `end_turn`, `tool_use`, `max_tokens`, `refusal`, `pause_turn`, … or one not known yet. */
   stopReason: string;
-  /** True where the token limit cut a tool call and the call was left out of `content`. */
+  /** The token limit cut a tool call, which is not in `content`. */
   cutCall: boolean;
   usage: Usage;
 }
@@ -77,7 +77,7 @@ export type FailureKind =
   | "unreachable"
   | "cut"
   | "stalled"
-  /** It does not serve us: credentials, or a model that is not there. */
+  /** Wrong credentials, or an unknown model. */
   | "denied"
   | "rejected"
   | "too_long"
@@ -87,17 +87,17 @@ export type FailureKind =
 export interface ModelFailure {
   status: "failed";
   kind: FailureKind;
-  /** For people: no content, no key, no address. */
+  /** For people. Contains no content, no key, no address. */
   message: string;
-  /** Milliseconds that the server asked to wait. */
+  /** The server's `retry-after`, in milliseconds. */
   retryAfterMs?: number | undefined;
-  /** What the call took before it failed; absent where the model had not begun. */
+  /** What the call cost before it failed; absent if the model had not started to answer. */
   usage?: Usage | undefined;
 }
 
 /** The port to a model. Expected failures are returned; nothing throws. */
 export interface Model {
-  /** The tokens of a request's prompt; undefined where the server does not say. */
+  /** The tokens of a request's prompt; undefined if the server does not count them. */
   count?(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
   stream(
     request: ModelRequest,
@@ -105,8 +105,8 @@ export interface Model {
   ): AsyncGenerator<ModelEvent, Answer | ModelFailure>;
 }
 
-/** One whole answer, where nobody wants to see it come. */
-export async function answerOf(
+/** Streams a request to its end and returns the whole answer. */
+export async function requestAnswer(
   model: Model,
   request: ModelRequest,
   signal: AbortSignal,

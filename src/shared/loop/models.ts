@@ -1,4 +1,4 @@
-/** What is known of a model. Data, not logic: an id that is not listed gets `UNKNOWN_MODEL`. */
+/** The facts of a model. An id that is not listed has those of `UNKNOWN_MODEL`. */
 export interface ModelFacts {
   /** Tokens of the context window. */
   contextTokens: number;
@@ -18,13 +18,12 @@ const MODELS: Record<string, ModelFacts> = {
   "claude-sonnet-5": facts(1_000_000, 2, 10, 0.2, 2.5),
 };
 
-/** The careful guess: the smallest window still in service, no thinking, the middle price. */
+/** A careful guess: the smallest window still in service, no thinking, the middle price. */
 const UNKNOWN_MODEL: ModelFacts = {
   ...facts(200_000, 2, 10, 0.2, 2.5),
   adaptiveThinking: false,
 };
 
-/** The facts of a model id; never absent. */
 export function modelFacts(id: string): ModelFacts {
   return Object.hasOwn(MODELS, id) ? (MODELS[id] ?? UNKNOWN_MODEL) : UNKNOWN_MODEL;
 }

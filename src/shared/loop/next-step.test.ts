@@ -3,7 +3,7 @@ import type { AssistantBlock } from "../thread/messages.ts";
 import { textOf } from "./history-fixture.ts";
 import { answerOf } from "./loop-fixture.ts";
 import type { Answer } from "./model.ts";
-import { afterAnswer } from "./next-step.ts";
+import { nextStep } from "./next-step.ts";
 
 const TEXT: AssistantBlock = { type: "text", text: "So far." };
 const THINKING: AssistantBlock = { type: "thinking", thinking: "hm", signature: "signed" };
@@ -16,7 +16,7 @@ const answer = (stopReason: string, content: AssistantBlock[], rest: Partial<Ans
   ...rest,
 });
 const decide = (stop: string, content: AssistantBlock[], cuts = 0, rest: Partial<Answer> = {}) =>
-  afterAnswer(answer(stop, content, rest), cuts, 2);
+  nextStep(answer(stop, content, rest), cuts, 2);
 
 const OTHER_STOPS = [
   "end_turn",
@@ -67,7 +67,7 @@ test("thinking before what was said stays with it", () => {
 test("malformed input is kept with its call, and the client is told", () => {
   const decision = decide("tool_use", [CALL], 0, { malformed: new Map([["a", "it breaks"]]) });
   expect(decision.calls).toEqual([{ call: CALL, malformed: "it breaks" }]);
-  expect(decision.problem).toMatchObject({ kind: "malformed_input", goesOn: true });
+  expect(decision.problem).toMatchObject({ kind: "malformed_input", continues: true });
 });
 
 test("an id of the prototype's is an id like any other", () => {
@@ -85,7 +85,7 @@ describe("an answer cut by the token limit", () => {
     const call = decide("max_tokens", [TEXT], 1, { cutCall: true });
     if (call.next !== "continue") throw new Error(call.next);
     expect(textOf([call.continuation])).toContain("smaller pieces");
-    expect(call.problem).toMatchObject({ kind: "output_limit", goesOn: true });
+    expect(call.problem).toMatchObject({ kind: "output_limit", continues: true });
   });
 
   test("is continued even where nothing of it can be kept", () => {
@@ -99,7 +99,7 @@ describe("an answer cut by the token limit", () => {
     expect(decide("max_tokens", [TEXT], 2)).toMatchObject({
       next: "end",
       outcome: { reason: "stopped" },
-      problem: { kind: "output_limit", goesOn: false },
+      problem: { kind: "output_limit", continues: false },
       message: { content: [TEXT] },
     });
   });
@@ -116,12 +116,12 @@ test("a full window lets the answer go on behind a shorter conversation, a fixed
   const window = "model_context_window_exceeded";
   expect(decide(window, [TEXT], 1)).toMatchObject({
     next: "continue",
-    problem: { kind: "context_window", goesOn: true },
+    problem: { kind: "context_window", continues: true },
   });
   expect(decide(window, [TEXT], 2)).toMatchObject({
     next: "end",
     outcome: { reason: "stopped" },
-    problem: { kind: "context_window", goesOn: false },
+    problem: { kind: "context_window", continues: false },
   });
 });
 

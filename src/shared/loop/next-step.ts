@@ -2,8 +2,8 @@ import type { AssistantBlock, Message } from "../thread/messages.ts";
 import type { Answer } from "./model.ts";
 import type { CallState, LoopOutcome, Problem } from "./steps.ts";
 
-export type Decision = {
-  /** What is kept of the answer; absent where nothing is. */
+export type NextStep = {
+  /** The part of the answer that is kept; undefined if none is. */
   message: Message | undefined;
   calls: CallState[];
   problem?: Problem | undefined;
@@ -14,14 +14,15 @@ export type Decision = {
 );
 
 /**
- * What follows from an answer. Tools run only where the model stopped in order to have them run:
- * calls of an answer that ended otherwise are dropped, since each kept call must get a result.
+ * What follows from an answer. `count` continuations of this turn came before, at most `most` may.
+ * Tools run only after `tool_use`; calls of any other answer are dropped, since each kept call needs a
+ * result.
  */
-export function afterAnswer(answer: Answer, cuts: number, cutsMost: number): Decision {
+export function nextStep(answer: Answer, count: number, most: number): NextStep {
   const calls = callStates(answer);
-  const spoken = answer.content.filter((block) => block.type !== "tool_use");
-  const end = (outcome: LoopOutcome, problem?: Problem): Decision => ({
-    message: assistant(spoken),
+  const blocks = answer.content.filter((block) => block.type !== "tool_use");
+  const end = (outcome: LoopOutcome, problem?: Problem): NextStep => ({
+    message: assistant(blocks),
     calls: [],
     problem,
     next: "end",
@@ -31,11 +32,11 @@ export function afterAnswer(answer: Answer, cuts: number, cutsMost: number): Dec
   switch (answer.stopReason) {
     case "tool_use": {
       if (calls.length === 0) return end({ reason: "end_turn" });
-      const bad = calls.find((state) => state.malformed !== undefined);
+      const unparsed = calls.find((state) => state.malformed !== undefined);
       return {
         message: { role: "assistant", content: answer.content },
         calls,
-        problem: bad && malformed(bad),
+        problem: unparsed && malformed(unparsed),
         next: "tools",
       };
     }
@@ -43,14 +44,14 @@ export function afterAnswer(answer: Answer, cuts: number, cutsMost: number): Dec
     case "stop_sequence":
       return end({ reason: "end_turn" });
     case "pause_turn":
-      return pausedAnswer(spoken, cuts, cutsMost);
+      return pausedAnswer(blocks, count, most);
     case "max_tokens":
-      return cutAnswer(answer, spoken, cuts, cutsMost);
+      return cutAnswer(answer, blocks, count, most);
     case "refusal":
-      // What was said before a refusal would be refused again with everything that follows it.
+      // The text before a refusal would be refused again, together with everything after it.
       return { message: undefined, calls: [], next: "end", outcome: { reason: "refusal" } };
     case "model_context_window_exceeded":
-      return filledWindow(spoken, cuts, cutsMost);
+      return filledWindow(blocks, count, most);
     default:
       return end({ reason: "stopped" }, unknownStop(answer.stopReason));
   }
@@ -58,21 +59,22 @@ export function afterAnswer(answer: Answer, cuts: number, cutsMost: number): Dec
 
 function cutAnswer(
   answer: Answer,
-  spoken: AssistantBlock[],
-  cuts: number,
-  cutsMost: number,
-): Decision {
-  const goesOn = cuts < cutsMost;
+  blocks: AssistantBlock[],
+  count: number,
+  most: number,
+): NextStep {
+  const continues = count < most;
   const what = answer.cutCall
     ? "The model's answer reached its output limit inside a tool call; the call was not run"
     : "The model's answer reached its output limit";
   const problem: Problem = {
     kind: "output_limit",
-    message: `${what}. ${goesOn ? "It is asked to go on" : `It happened ${cuts + 1} times in this turn; ask for a smaller piece of work`}`,
-    goesOn,
+    message: `${what}. ${continues ? "It is asked to go on" : `It happened ${count + 1} times in this turn; ask for a smaller piece of work`}`,
+    continues,
   };
-  const message = assistant(spoken);
-  if (!goesOn) return { message, calls: [], problem, next: "end", outcome: { reason: "stopped" } };
+  const message = assistant(blocks);
+  if (!continues)
+    return { message, calls: [], problem, next: "end", outcome: { reason: "stopped" } };
   const advice = answer.cutCall
     ? "Your answer reached the output limit inside a tool call, and the call was not run. Do the work in smaller pieces: several shorter calls instead of one long one."
     : "Your answer reached the output limit. Go on exactly where it stopped, without repeating anything.";
@@ -80,19 +82,19 @@ function cutAnswer(
 }
 
 /**
- * A pause asks for the answer to be sent back as it is. That holds for answers that end in a tool of
- * the server's, which we do not keep; any other request has to end with the user's words.
+ * `pause_turn` asks for the answer to be sent back as it is. That is right for answers that end in a
+ * server-side tool, which we do not keep; any other request must end with a user message.
  */
-function pausedAnswer(spoken: AssistantBlock[], cuts: number, cutsMost: number): Decision {
-  const message = assistant(spoken);
-  if (cuts < cutsMost) {
+function pausedAnswer(blocks: AssistantBlock[], count: number, most: number): NextStep {
+  const message = assistant(blocks);
+  if (count < most) {
     const continuation = reminder("Your answer was paused. Go on exactly where it stopped.");
     return { message, calls: [], next: "continue", continuation };
   }
   const problem: Problem = {
     kind: "unknown_stop",
-    message: `The model paused its answer ${cuts + 1} times in this turn; ask for a smaller piece of work`,
-    goesOn: false,
+    message: `The model paused its answer ${count + 1} times in this turn; ask for a smaller piece of work`,
+    continues: false,
   };
   return { message, calls: [], problem, next: "end", outcome: { reason: "stopped" } };
 }
@@ -112,8 +114,8 @@ function callStates(answer: Answer): CallState[] {
 }
 
 /**
- * An assistant message of these blocks up to the last that says something; the API refuses a message
- * that ends in thinking, as one does whose calls were dropped.
+ * An assistant message of these blocks up to the last text: without its calls it may end in thinking,
+ * which the API refuses. Undefined without a text.
  */
 function assistant(blocks: AssistantBlock[]): Message | undefined {
   const last = blocks.findLastIndex((block) => block.type === "text");
@@ -124,23 +126,24 @@ function malformed(state: CallState): Problem {
   return {
     kind: "malformed_input",
     message: `The model called ${state.call.name} with input that is not valid JSON; the call was not run, and the model is told`,
-    goesOn: true,
+    continues: true,
   };
 }
 
-/** The answer met the end of the window: it goes on after a shorter conversation. */
-function filledWindow(spoken: AssistantBlock[], cuts: number, cutsMost: number): Decision {
-  const goesOn = cuts < cutsMost;
-  const next = goesOn
+/** The answer reached the end of the context window: it continues after a compaction. */
+function filledWindow(blocks: AssistantBlock[], count: number, most: number): NextStep {
+  const continues = count < most;
+  const next = continues
     ? "It is made shorter, and the model goes on"
     : "Start a new session to go on; what was saved to memory is known there";
   const problem: Problem = {
     kind: "context_window",
     message: `The conversation fills the model's context window. ${next}`,
-    goesOn,
+    continues,
   };
-  const message = assistant(spoken);
-  if (!goesOn) return { message, calls: [], problem, next: "end", outcome: { reason: "stopped" } };
+  const message = assistant(blocks);
+  if (!continues)
+    return { message, calls: [], problem, next: "end", outcome: { reason: "stopped" } };
   const continuation = reminder(
     "Your answer met the end of the context window, and what stood before it was shortened. Go on where it stopped, without repeating anything.",
   );
@@ -151,6 +154,6 @@ function unknownStop(reason: string): Problem {
   return {
     kind: "unknown_stop",
     message: `The model ended its answer for a reason that is not known here ("${reason.slice(0, 60)}"); no tool was run. Send the message again`,
-    goesOn: false,
+    continues: false,
   };
 }

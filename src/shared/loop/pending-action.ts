@@ -1,11 +1,13 @@
-// Calls that somebody outside has to answer: a person who allows them, or the client that runs them.
+// Pending actions: tool calls that need an answer from outside. A person allows or denies them, or the
+// client runs them.
 
 import type { ToolResult } from "./tool.ts";
+import { errorResult } from "./tool.ts";
 
-/** What is decided of a call before it runs; `client` is one that the client runs itself. */
+/** The decision on a call before it runs. `client`: the client runs it itself. */
 export type Permission = "allow" | "ask" | "deny" | "client";
 
-/** What came of a call that waited; the first answer is the only one. */
+/** The answer to a pending action. Only the first one counts. */
 export type CallAnswer =
   | { type: "allow" }
   | { type: "deny"; message?: string | undefined }
@@ -13,10 +15,10 @@ export type CallAnswer =
   /** Nobody answered within so many milliseconds. */
   | { type: "timeout"; ms: number };
 
-/** Looks up what came of a call, by the call's id; undefined while somebody still has to answer. */
+/** Looks up the answer by the call's id; undefined while the action is pending. */
 export type Answers = (callId: string) => CallAnswer | undefined;
 
-/** What the model is told of an answer that lets nothing run here. */
+/** The tool result of an answer after which nothing runs here. */
 export function answerResult(
   name: string,
   permission: Permission,
@@ -24,7 +26,7 @@ export function answerResult(
 ): ToolResult {
   switch (answer.type) {
     case "deny":
-      return failed(
+      return errorResult(
         `The user denied this call of ${name}; nothing was changed by it.${reason(answer.message)} Do not try the same again, also not by other means, unless the user asks for it`,
       );
     case "result":
@@ -34,15 +36,15 @@ export function answerResult(
         notes: [],
       };
     case "timeout":
-      return failed(
+      return errorResult(
         permission === "ask"
-          ? `Nobody answered within ${spanOf(answer.ms)} whether ${name} may run, so it was not run; nothing was changed by it. Go on without it, and say what is left to do`
-          : `The client gave no result of ${name} within ${spanOf(answer.ms)}; what it did is not known. Go on without it, or look before you call it again`,
+          ? `Nobody answered within ${formatDuration(answer.ms)} whether ${name} may run, so it was not run; nothing was changed by it. Go on without it, and say what is left to do`
+          : `The client gave no result of ${name} within ${formatDuration(answer.ms)}; what it did is not known. Go on without it, or look before you call it again`,
       );
   }
 }
 
-/** What stands where a client's result holds no text: the API refuses an empty one. */
+/** In place of an empty result, which the API refuses. */
 const NO_OUTPUT = "(no output)";
 
 function reason(message: string | undefined): string {
@@ -56,14 +58,10 @@ const UNITS = [
   ["second", 1000],
 ] as const;
 
-/** Milliseconds in the largest unit that says them without a rest: "24 hours" is "1 day". */
-export function spanOf(ms: number): string {
+/** Milliseconds in the largest unit without a remainder: "24 hours" is "1 day". */
+export function formatDuration(ms: number): string {
   const unit = UNITS.find(([, size]) => ms >= size && ms % size === 0);
   const [name, size] = unit ?? (["millisecond", 1] as const);
   const count = ms / size;
   return `${count} ${name}${count === 1 ? "" : "s"}`;
-}
-
-function failed(content: string): ToolResult {
-  return { content, isError: true, notes: [] };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runCalls } from "./calls.ts";
 import type { CallAnswer } from "./pending-action.ts";
-import { spanOf } from "./pending-action.ts";
+import { formatDuration } from "./pending-action.ts";
 import { RESULT_LIMITS } from "./result-budget.ts";
 import type { CallState, LoopStep } from "./steps.ts";
 import type { Tool } from "./tool.ts";
@@ -140,5 +140,5 @@ test.each([
   [3_600_000, "1 hour"],
   [172_800_000, "2 days"],
 ])("%d ms is said as %s", (ms, text) => {
-  expect(spanOf(ms)).toBe(text);
+  expect(formatDuration(ms)).toBe(text);
 });

@@ -9,49 +9,49 @@ export interface ResultLimits {
   one: number;
   /** JSON bytes of all results of an answer. */
   all: number;
-  /** JSON bytes that every call may have, however many there are. */
+  /** JSON bytes that every result may have, however many there are. */
   least: number;
 }
 
-/** What a large window takes. */
+/** For a large context window. */
 export const RESULT_LIMITS: ResultLimits = {
   one: TOOL_RESULT_BYTES,
   all: TOOL_RESULTS_BYTES,
   least: TOOL_RESULT_LEAST_BYTES,
 };
 
-/** What stands around a content in its block: the names of the fields, an id, the error's mark. */
+/** JSON bytes of a block beside its content: field names, an id, the error flag. */
 const BLOCK_BYTES = 140;
 
 export interface ResultBudget {
-  /** Counts a result as it is: it is on disk already. */
+  /** Counts a result that is on disk already. */
   count(result: ToolResult): void;
   /**
-   * The result, cut and marked where it is over its share of what is left. `storedAt` is where all of it
-   * will be kept; without one the mark says how to ask for less.
+   * The result, cut and marked if it is over its share. `storedAt`: the path where all of it will be
+   * stored; without one the mark says how to ask for less.
    */
   fit(result: ToolResult, storedAt?: string): ToolResult;
 }
 
 /**
- * Holds the results of one answer to what a message, a row and a context window can take. Results
- * are to be fitted when they are made, before they are recorded: so history and events agree. The
- * share of a call that is still to come is kept for it.
+ * Limits the results of one answer to what a message, a row and a context window can take. Fit each
+ * result before it is recorded, so that history and events agree. Every call that has no result yet
+ * keeps its share.
  */
 export function createResultBudget(
   calls: number,
   limits: ResultLimits = RESULT_LIMITS,
 ): ResultBudget {
-  let coming = calls;
+  let remaining = calls;
   let used = 0;
   const count = ({ content }: ToolResult) => {
-    coming -= 1;
+    remaining -= 1;
     used += jsonBytes(content) + BLOCK_BYTES;
   };
   return {
     count,
     fit(result, storedAt) {
-      const kept = limits.least * (coming - 1);
+      const kept = limits.least * (remaining - 1);
       const share = Math.max(limits.least, limits.all - used - kept) - BLOCK_BYTES;
       const fitted = cut(result, limits.one, share, storedAt);
       count(fitted);
@@ -73,11 +73,11 @@ function cut(
   if (bytes <= bytesMost && jsonBytes(content) <= jsonMost) return result;
   const note = (left: number) => (storedAt === undefined ? mark(left) : storedNote(left, storedAt));
   const room = jsonMost - jsonBytes(note(bytes));
-  const begun = cutJson(cutBytes(content, bytesMost - byteLength(note(bytes))), room);
+  const beginning = cutJson(cutBytes(content, bytesMost - byteLength(note(bytes))), room);
   return {
     ...result,
-    content: begun + note(bytes - byteLength(begun)),
-    // What was cut is not known to the model; what was changed is changed.
+    content: beginning + note(bytes - byteLength(beginning)),
+    // The model has not seen all of the file. Changes did happen.
     notes: result.notes.filter((note) => note.type !== "seen"),
   };
 }

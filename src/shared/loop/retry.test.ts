@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { failure } from "./loop-fixture.ts";
 import type { FailureKind } from "./model.ts";
-import { nextTry } from "./retry.ts";
+import { decideRetry } from "./retry.ts";
 
 const LIMITS = {
   attempts: 5,
@@ -16,7 +16,7 @@ const none = () => 0;
 
 describe("our own pause", () => {
   test("doubles up to its most", () => {
-    const pauses = [0, 1, 2, 3, 4, 5, 6, 60].map((n) => nextTry(failure("cut"), n, MANY, none));
+    const pauses = [0, 1, 2, 3, 4, 5, 6, 60].map((n) => decideRetry(failure("cut"), n, MANY, none));
     expect(pauses.map((next) => ("ms" in next ? next.ms : next.action))).toEqual([
       500, 1000, 2000, 4000, 8000, 16_000, 16_000, 16_000,
     ]);
@@ -26,7 +26,7 @@ describe("our own pause", () => {
     const random = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(fc.nat(60), random, (attempt, luck) => {
-        const next = nextTry(failure("overloaded"), attempt, MANY, () => luck);
+        const next = decideRetry(failure("overloaded"), attempt, MANY, () => luck);
         if (next.action !== "retry") throw new Error(next.action);
         const whole = Math.min(500 * 2 ** attempt, 16_000);
         expect(next.ms).toBeLessThanOrEqual(whole);
@@ -37,7 +37,7 @@ describe("our own pause", () => {
   });
 
   test("differs with luck", () => {
-    const ms = (luck: number) => nextTry(failure("cut"), 0, LIMITS, () => luck);
+    const ms = (luck: number) => decideRetry(failure("cut"), 0, LIMITS, () => luck);
     expect(ms(1)).toEqual({ action: "retry", ms: 375 });
     expect(ms(0.5)).toEqual({ action: "retry", ms: 438 });
   });
@@ -47,16 +47,16 @@ describe("the server's hint", () => {
   test.each([
     [3_000, { action: "retry", ms: 3_000 }],
     [5_000, { action: "retry", ms: 5_000 }],
-    [5_001, { action: "wait", ms: 5_001 }],
-    [60_000, { action: "wait", ms: 60_000 }],
+    [5_001, { action: "pause", ms: 5_001 }],
+    [60_000, { action: "pause", ms: 60_000 }],
     [60_001, { action: "give_up" }],
     [Number.POSITIVE_INFINITY, { action: "give_up" }],
   ])("of %i ms is obeyed as it says", (hint, expected) => {
-    expect(nextTry(failure("rate_limited", hint), 0, LIMITS, () => 1)).toEqual(expected);
+    expect(decideRetry(failure("rate_limited", hint), 0, LIMITS, () => 1)).toEqual(expected);
   });
 
   test("below our own pause does not shorten it", () => {
-    expect(nextTry(failure("rate_limited", 0), 2, LIMITS, none)).toEqual({
+    expect(decideRetry(failure("rate_limited", 0), 2, LIMITS, none)).toEqual({
       action: "retry",
       ms: 2000,
     });
@@ -74,10 +74,10 @@ const PASSING: FailureKind[] = [
 const LASTING: FailureKind[] = ["denied", "rejected", "too_long", "too_large", "aborted"];
 
 test.each(PASSING)("%s is tried again until the attempts are used up", (kind) => {
-  const actions = [0, 1, 2, 3, 4, 5].map((n) => nextTry(failure(kind), n, LIMITS, none).action);
+  const actions = [0, 1, 2, 3, 4, 5].map((n) => decideRetry(failure(kind), n, LIMITS, none).action);
   expect(actions).toEqual(["retry", "retry", "retry", "retry", "give_up", "give_up"]);
 });
 
 test.each(LASTING)("%s is not tried again, whatever the server says", (kind) => {
-  expect(nextTry(failure(kind, 100), 0, LIMITS, none)).toEqual({ action: "give_up" });
+  expect(decideRetry(failure(kind, 100), 0, LIMITS, none)).toEqual({ action: "give_up" });
 });

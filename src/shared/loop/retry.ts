@@ -1,22 +1,22 @@
 import type { FailureKind, ModelFailure } from "./model.ts";
 
 export interface RetryLimits {
-  /** Tries of one call. */
+  /** Attempts of one call. */
   attempts: number;
   firstMs: number;
   mostMs: number;
-  /** Pauses up to this long are spent in memory. */
+  /** A longer backoff pauses the turn; up to this the loop sleeps, in milliseconds. */
   inMemoryMs: number;
-  /** A server that asks for more than this ends the turn. */
+  /** A longer `retry-after` ends the turn. */
   retryAfterMostMs: number;
 }
 
-export type NextTry =
+export type RetryDecision =
   | { action: "retry"; ms: number }
-  | { action: "wait"; ms: number }
+  | { action: "pause"; ms: number }
   | { action: "give_up" };
 
-const PASSING: ReadonlySet<FailureKind> = new Set([
+const TRANSIENT: ReadonlySet<FailureKind> = new Set([
   "overloaded",
   "rate_limited",
   "server_error",
@@ -26,20 +26,20 @@ const PASSING: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * What follows a failed model call. `attempt` counts the failures before this one. The server's
- * hint is obeyed where it gives one; our own pauses double and are shortened by up to a quarter, so
- * that many sessions do not come back at the same moment.
+ * Whether a failed model call is retried, and after how many milliseconds. `attempt` counts the
+ * failures before this one. The backoff doubles, with up to a quarter of jitter so that many sessions
+ * do not retry at the same moment; a longer `retry-after` of the server takes its place.
  */
-export function nextTry(
+export function decideRetry(
   failure: ModelFailure,
   attempt: number,
   limits: RetryLimits,
   random: () => number,
-): NextTry {
-  if (!PASSING.has(failure.kind)) return { action: "give_up" };
+): RetryDecision {
+  if (!TRANSIENT.has(failure.kind)) return { action: "give_up" };
   if (attempt + 1 >= limits.attempts) return { action: "give_up" };
-  const own = Math.min(limits.firstMs * 2 ** attempt, limits.mostMs) * (1 - random() / 4);
-  const ms = Math.ceil(Math.max(failure.retryAfterMs ?? 0, own));
+  const backoff = Math.min(limits.firstMs * 2 ** attempt, limits.mostMs) * (1 - random() / 4);
+  const ms = Math.ceil(Math.max(failure.retryAfterMs ?? 0, backoff));
   if (ms > limits.retryAfterMostMs) return { action: "give_up" };
-  return { action: ms > limits.inMemoryMs ? "wait" : "retry", ms };
+  return { action: ms > limits.inMemoryMs ? "pause" : "retry", ms };
 }

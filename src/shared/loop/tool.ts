@@ -1,5 +1,5 @@
-// The port through which the loop runs a tool. The loop knows no files and no memory: a tool is a
-// value that was bound to what it needs when it was made.
+// The port through which the loop runs a tool. The loop knows no files and no memory: a tool is bound
+// to what it needs when it is created.
 
 import type { Receipt } from "../files/store.ts";
 
@@ -11,8 +11,8 @@ export interface ToolSpec {
 }
 
 /**
- * What a result tells the session beside its text: a file's content that the model now knows, or a
- * change that was made. The session keeps these with the result, in one transaction.
+ * A fact for the session beside a result's text: the model now knows a file's content, or a file was
+ * changed. The session stores notes and result in one transaction.
  */
 export type ToolNote =
   | { type: "seen"; path: string; etag: string }
@@ -21,7 +21,7 @@ export type ToolNote =
       path: string;
       operation: "created" | "modified" | "deleted";
       etag: string;
-      /** Where the file is a memory. */
+      /** If the file is a memory. */
       receipt?: Receipt | undefined;
     };
 
@@ -32,17 +32,16 @@ export interface ToolResult {
   notes: ToolNote[];
 }
 
-/** Runs beside others, as soon as its input is complete; may be thrown away. Never throws. */
+/** Runs in parallel, as soon as its input is complete; its result may be discarded. Never throws. */
 export interface ReadTool extends ToolSpec {
   kind: "read";
   run(input: unknown, signal: AbortSignal): Promise<ToolResult>;
 }
 
 /**
- * Runs alone and in order, in two steps, so that a crash between them cannot do its work twice:
- * `plan` looks and decides without changing anything; its plan is put on disk; `commit` carries it
- * out. After a crash `commit` is called again with `resumed` true and must recognise its own work.
- * Neither throws.
+ * Runs alone and in order, in two steps, so that a crash cannot make it change something twice. `plan`
+ * decides and changes nothing; its plan is put on disk; `commit` carries it out. After a crash `commit`
+ * is called again with `resumed` true and must recognise its own work. Neither throws.
  */
 export interface WriteTool extends ToolSpec {
   kind: "write";
@@ -52,15 +51,20 @@ export interface WriteTool extends ToolSpec {
 
 export type PlanResult =
   | { status: "refused"; result: ToolResult }
-  /** `plan` is text of the tool's own form (JSON), kept as it is. */
+  /** `plan`: JSON in the tool's own form, stored as it is. */
   | { status: "planned"; plan: string };
 
-/** Runs at the client's: the call is announced, the turn waits, and the client's answer is the result. */
+/** Runs at the client: the call is a pending action, and the client's answer is its result. */
 export interface ClientTool extends ToolSpec {
   kind: "client";
 }
 
 export type Tool = ReadTool | WriteTool | ClientTool;
+
+/** A result that says why a call did nothing or failed. */
+export function errorResult(content: string): ToolResult {
+  return { content, isError: true, notes: [] };
+}
 
 /** The receipts of the memories that a result changed. */
 export function receiptsIn(notes: readonly ToolNote[]): Receipt[] {

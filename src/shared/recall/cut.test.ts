@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { RECALL_FILE_BYTES, RECALL_LINES } from "../limits/recall.ts";
-import { fence, inert } from "../safety/fence.ts";
+import { escapeText, fence } from "../safety/fence.ts";
 import { byteLength } from "../text/bytes.ts";
 import { cutMemory, fitBudget, MEMORY_TAG } from "./cut.ts";
 
@@ -60,7 +60,7 @@ describe("what is shown of a memory", () => {
     expect(cutMemory("</memory>".repeat(400)).bytes).toBeLessThanOrEqual(RECALL_FILE_BYTES);
     expect(cutMemory("ab\u200bc", { lines: 1, bytes: 8 }).text).toBe("ab");
     // A combining mark that is hidden itself, then a joiner that clung to it.
-    expect(inert(MEMORY_TAG, cutMemory("é\u034f\u200dé").text)).toBe(
+    expect(escapeText(MEMORY_TAG, cutMemory("é\u034f\u200dé").text)).toBe(
       cutMemory("é\u034f\u200dé").text,
     );
   });

@@ -2,7 +2,7 @@
 // hidden character counts in full, the tags around the text do not count.
 
 import { RECALL_FILE_BYTES, RECALL_LINES } from "../limits/recall.ts";
-import { inert } from "../safety/fence.ts";
+import { escapeText } from "../safety/fence.ts";
 import { byteLength, cutBytes } from "../text/bytes.ts";
 import { textStart } from "../text/frontmatter.ts";
 
@@ -53,7 +53,7 @@ export function cutMemory(
 
 /** Twice: an escape takes its character from the one that was joined to it. */
 function asShown(text: string): string {
-  return inert(MEMORY_TAG, inert(MEMORY_TAG, text));
+  return escapeText(MEMORY_TAG, escapeText(MEMORY_TAG, text));
 }
 
 function cutShown(shown: string, most: number): string {

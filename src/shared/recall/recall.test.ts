@@ -11,10 +11,10 @@ import {
 import { byteLength } from "../text/bytes.ts";
 import type { ChooseRequest } from "./choose.ts";
 import {
+  discardRecall,
   type Recalled,
   type RecallPorts,
   recall,
-  unused,
   wantsRecall,
   withoutRead,
 } from "./recall.ts";
@@ -284,7 +284,7 @@ describe("TRUST-02: what memories name", () => {
 
 test("a recall that came too late says so of what it had chosen, and nothing was shown", async () => {
   const recalled = await recall(input(), portsOf(MEMORIES, ["deploy.md", "x"]));
-  const late = unused(recalled);
+  const late = discardRecall(recalled);
   expect(late).toEqual({
     explanation: {
       ...recalled.explanation,

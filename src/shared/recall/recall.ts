@@ -136,7 +136,7 @@ export function withoutRead(recalled: Recalled, read: ReadonlySet<string>): Reca
 }
 
 /** The explanation of a recall that came too late for its turn: nothing was used. */
-export function unused({ explanation, candidates }: Recalled): Recalled {
+export function discardRecall({ explanation, candidates }: Recalled): Recalled {
   const late = explanation.selected.map(({ path }) => ({ path, reason: "not_used" as const }));
   return {
     explanation: { ...explanation, selected: [], dropped: [...explanation.dropped, ...late] },

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { RECALL_FILES, RECALL_QUERY_CHARACTERS } from "../limits/recall.ts";
-import { inert } from "../safety/fence.ts";
+import { escapeText } from "../safety/fence.ts";
 import { plainLine } from "../safety/plain-line.ts";
 import { cutCharacters } from "../text/bytes.ts";
 import {
@@ -52,7 +52,7 @@ export function selectMessage(request: {
   candidates: readonly Candidate[];
   toolsInUse: readonly string[];
 }): string {
-  const query = inert("query", cutCharacters(request.message.trim(), RECALL_QUERY_CHARACTERS));
+  const query = escapeText("query", cutCharacters(request.message.trim(), RECALL_QUERY_CHARACTERS));
   const tools = request.toolsInUse.slice(0, MOST_TOOLS);
   const parts = [`<query>\n${query}\n</query>`, `Memories:\n${memoryList(request.candidates)}`];
   if (tools.length > 0) {

@@ -5,11 +5,11 @@
  */
 export function fence(tag: string, path: string, text: string): string {
   const attribute = visible(path).replaceAll('"', "%22").replaceAll("<", "%3C");
-  return `<${tag} path="${attribute}">\n${inert(tag, text)}\n</${tag}>`;
+  return `<${tag} path="${attribute}">\n${escapeText(tag, text)}\n</${tag}>`;
 }
 
 /** What stands between the tags: it can neither close `tag` or a reminder nor hide characters. */
-export function inert(tag: string, text: string): string {
+export function escapeText(tag: string, text: string): string {
   if (PLAIN.test(text)) return text;
   const tags = new RegExp(`<(?=\\s*(?:/\\s*)?(?:${tag}|system-reminder)\\b)`, "giu");
   return visible(text).replaceAll(tags, "&lt;");

@@ -1,6 +1,6 @@
 import { cutCharacters } from "../text/bytes.ts";
 import { oneLine } from "../text/frontmatter-fields.ts";
-import { inert } from "./fence.ts";
+import { escapeText } from "./fence.ts";
 
 /** What opens or closes a tag, whatever its name. */
 const TAG = /<(?=\s*(?:[/!?]\s*)?[\p{L}_])/gu;
@@ -12,7 +12,7 @@ const TAG = /<(?=\s*(?:[/!?]\s*)?[\p{L}_])/gu;
 export function plainLine(text: string, most: number): string {
   // Cut before it is looked at, so that a long text costs no more than a short one.
   const line = oneLine(cutCharacters(text, most * 2)).replaceAll("\t", " ");
-  const plain = inert("system-reminder", line).replaceAll(TAG, "&lt;");
+  const plain = escapeText("system-reminder", line).replaceAll(TAG, "&lt;");
   const cut = cutCharacters(plain, most);
   return cut === plain ? plain : `${cutCharacters(plain, most - 1).trimEnd()}…`;
 }

@@ -1,31 +1,30 @@
 import type { Message } from "./messages.ts";
 
 /**
- * Where an entry of a transcript comes from. Whoever treats entries apart asks this, and never looks at
- * their words: a person may write whatever we write.
+ * Where an entry of a transcript comes from. Code that treats entries differently decides by this and
+ * never by their text: a user may write the same text as we do.
  */
 export type Origin =
-  /** What a person said. */
+  /** The user's message. */
   | { type: "user" }
-  /** What the model answered. */
+  /** The model's answer. */
   | { type: "model" }
   /**
-   * Results of tool calls. `stored`: the files that hold all of those of which the conversation has the
-   * beginning.
+   * Results of tool calls. `stored`: the files with the whole text of those that were cut.
    */
   | { type: "results"; stored: readonly StoredResult[] }
-  /** Memories that a search found, as they are shown: paths within their directory. */
+  /** Recalled memories as the model sees them: paths within their directory. */
   | { type: "recall"; memories: readonly { path: string; text: string }[] }
-  /** A word of ours to the model. */
+  /** A message of ours to the model. */
   | { type: "reminder" }
-  /** What a background run is asked to do. */
+  /** The task of a background run. */
   | { type: "task" }
-  /** What stands in the place of what a compaction cut. */
+  /** The summary that replaces what a compaction cut. */
   | { type: "summary" }
-  /** The mark of the user's interrupt. */
+  /** The marker of the user's interrupt. */
   | { type: "interrupt" };
 
-/** Where all of the result of a call lies. */
+/** The file with the whole result of a call. */
 export interface StoredResult {
   callId: string;
   path: string;
@@ -35,7 +34,7 @@ export const USER: Origin = { type: "user" };
 export const MODEL: Origin = { type: "model" };
 export const REMINDER: Origin = { type: "reminder" };
 
-/** A message of a thread: whose it is and where it stands. */
+/** A message of a thread's transcript. */
 export interface Entry {
   /** Grows within a thread. */
   n: number;
@@ -44,10 +43,10 @@ export interface Entry {
   message: Message;
 }
 
-/** A message that is on its way into a thread. */
+/** A message that a thread does not contain yet. */
 export type Draft = Pick<Entry, "origin" | "message">;
 
-/** A draft of one text by our side. */
+/** A draft of one text, with the role `user`. */
 export function textDraft(origin: Origin, text: string): Draft {
   return { origin, message: { role: "user", content: [{ type: "text", text }] } };
 }

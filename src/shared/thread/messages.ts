@@ -1,18 +1,18 @@
-// The conversation as the model's API has it, reduced to the blocks that this system produces.
+// Messages as in the model's API, reduced to the blocks that this system uses.
 
 export interface TextBlock {
   type: "text";
   text: string;
 }
 
-/** Bound by its signature to everything before it: sent back exactly as it came, or not at all. */
-export interface ThinkingBlock {
+/** Its signature covers everything before it: sent back exactly as it came, or not at all. */
+interface ThinkingBlock {
   type: "thinking";
   thinking: string;
   signature: string;
 }
 
-export interface RedactedThinkingBlock {
+interface RedactedThinkingBlock {
   type: "redacted_thinking";
   data: string;
 }
@@ -38,13 +38,13 @@ export type Message =
   | { role: "user"; content: UserBlock[] }
   | { role: "assistant"; content: AssistantBlock[] };
 
-/** The tool calls of a message, in the order in which they were asked for. */
+/** The tool calls of a message, in their order. */
 export function toolCallsOf(message: Message | undefined): ToolUseBlock[] {
   if (message?.role !== "assistant") return [];
   return message.content.filter((block) => block.type === "tool_use");
 }
 
-/** The same message without thinking; undefined where it holds nothing else. */
+/** The same message without thinking; undefined if it contains nothing else. */
 export function withoutThinking(message: Message): Message | undefined {
   if (message.role === "user") return message;
   const content: AssistantBlock[] = message.content.filter(

@@ -1,26 +1,26 @@
-// How old entries are shown to make room without losing what was said: a marker in the place of a
-// result that the same call gives again, a pointer in the place of one that is stored, no thinking.
+// Shrinks old entries to make room without losing what was said: a marker replaces a result that the
+// same call can produce again, a pointer replaces one that is stored, and thinking is left out.
 
 import type { Entry } from "./entry.ts";
 import type { Message, ToolResultBlock } from "./messages.ts";
 import { toolCallsOf, withoutThinking } from "./messages.ts";
 
-/** Tools whose result can be had again by the same call. */
+/** Tools whose result the same call can produce again. */
 const REPRODUCIBLE = new Set(["Read", "Glob", "Grep"]);
-/** A shorter result is not worth a marker, in UTF-16 units. */
+/** A result shorter than this stays, in UTF-16 units: a marker would not save much. */
 const CLEARED_CHARACTERS = 400;
 
-/** How far a shrinking has gone: so many of the oldest entries. */
-export interface Shrunk {
-  /** Whose results are markers. */
+/** How many of the oldest entries are shrunk. */
+interface Shrunk {
+  /** Entries whose results are markers. */
   results: number;
-  /** Whose thinking is left out: it is bound to what stood before it, so this is at least `results`. */
+  /** Entries without thinking. At least `results`: thinking is bound to everything before it. */
   thinking: number;
 }
 
 /**
- * The same entries, the oldest of them shrunk; without those of which nothing is left. The same input
- * gives the same bytes; done twice it changes nothing more.
+ * The same entries, the oldest of them shrunk, without those that become empty. The same input gives
+ * the same bytes; shrinking twice changes nothing more.
  */
 export function shrink(entries: readonly Entry[], { results, thinking }: Shrunk): Entry[] {
   const names = toolNames(entries);
@@ -32,38 +32,38 @@ export function shrink(entries: readonly Entry[], { results, thinking }: Shrunk)
     }
     if (at >= results) return [entry];
     const content = message.content.map((block) =>
-      block.type === "tool_result" ? (cleared(entry, block, names) ?? block) : block,
+      block.type === "tool_result" ? (clearedBlock(entry, block, names) ?? block) : block,
     );
     return [{ ...entry, message: { role: "user" as const, content } }];
   });
 }
 
-/** The calls whose results are left out where so many of the oldest entries are shrunk. */
+/** The ids of the calls whose results are cleared if so many of the oldest entries are shrunk. */
 export function clearedCalls(entries: readonly Entry[], results: number): Set<string> {
   const names = toolNames(entries);
   const ids = entries.slice(0, results).flatMap((entry) =>
     resultsOf(entry.message).flatMap((block) => {
-      return cleared(entry, block, names) ? [block.tool_use_id] : [];
+      return clearedBlock(entry, block, names) ? [block.tool_use_id] : [];
     }),
   );
   return new Set(ids);
 }
 
-/** The results of calls that a message holds. */
+/** The tool results of a message. */
 export function resultsOf({ role, content }: Message): ToolResultBlock[] {
   return role === "user" ? content.filter((block) => block.type === "tool_result") : [];
 }
 
-/** Undefined for a result that stays. */
-function cleared(
+/** The block with a marker or pointer; undefined for a result that stays. */
+function clearedBlock(
   { origin }: Entry,
   block: ToolResultBlock,
   names: ReadonlyMap<string, string>,
 ): ToolResultBlock | undefined {
   if (block.content.length < CLEARED_CHARACTERS) return undefined;
   const stored = origin.type === "results" ? origin.stored : [];
-  const whole = stored.find(({ callId }) => callId === block.tool_use_id);
-  if (whole) return { ...block, content: pointer(whole.path) };
+  const file = stored.find(({ callId }) => callId === block.tool_use_id);
+  if (file) return { ...block, content: pointer(file.path) };
   const name = names.get(block.tool_use_id);
   if (name === undefined || !REPRODUCIBLE.has(name)) return undefined;
   return { ...block, content: marker(name) };

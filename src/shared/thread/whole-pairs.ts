@@ -1,16 +1,16 @@
 import type { Message } from "./messages.ts";
 
 /**
- * The same messages such that the API takes them: a call or result that lost its other half is left
- * out. The last message may hold calls whose results are still to come.
+ * Makes messages valid for the API: leaves out each tool call without a result and each result without
+ * a call. The last message may contain calls that have no result yet.
  */
 export function withWholePairs(messages: readonly Message[]): Message[] {
   const answered = new Set<string>();
-  const asked = new Set<string>();
+  const called = new Set<string>();
   for (const message of messages) {
     for (const block of message.content) {
       if (block.type === "tool_result") answered.add(block.tool_use_id);
-      if (block.type === "tool_use") asked.add(block.id);
+      if (block.type === "tool_use") called.add(block.id);
     }
   }
   const last = messages.at(-1);
@@ -22,7 +22,7 @@ export function withWholePairs(messages: readonly Message[]): Message[] {
       return content.length > 0 ? [{ role: "assistant", content }] : [];
     }
     const content = message.content.filter(
-      (block) => block.type !== "tool_result" || asked.has(block.tool_use_id),
+      (block) => block.type !== "tool_result" || called.has(block.tool_use_id),
     );
     return content.length > 0 ? [{ role: "user", content }] : [];
   });

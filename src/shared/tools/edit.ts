@@ -7,7 +7,7 @@ import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";
 import { decodeText } from "../text/decode.ts";
 import { inputSchema, parseInput, text } from "./input.ts";
 import { commitPlan, planned, refused } from "./plan.ts";
-import { MOST_HITS, replaceText } from "./replace-text.ts";
+import { MOST_MATCHES, replaceText } from "./replace-text.ts";
 import { failure, failureOf, success, withWarning } from "./result.ts";
 import { type SandboxedFile, sandboxFile, type ToolEnv } from "./sandbox.ts";
 
@@ -169,7 +169,7 @@ function edit({ path, mount, relative }: Target, change: Change, file: StoredFil
     );
   }
   if (replaced.status === "ambiguous") {
-    const count = replaced.count < MOST_HITS ? replaced.count : `at least ${MOST_HITS}`;
+    const count = replaced.count < MOST_MATCHES ? replaced.count : `at least ${MOST_MATCHES}`;
     return failed(
       `Nothing was edited in ${path}: old_string has ${count} matches and must have one. Add the ` +
         "lines around it, or set replace_all",

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FileStore } from "../files/store.ts";
 import { createGlobTool } from "./glob.ts";
-import { PACE } from "./grep-pace.ts";
+import { PACE_LIMITS } from "./pace.ts";
 import { createMemory, mountOf, openSession, type Session, store } from "./tool-fixture.ts";
 
 describe("Glob", () => {
@@ -71,7 +71,7 @@ describe("Glob", () => {
   });
 
   it("says when it shows or looked at only a part", async () => {
-    const tool = createGlobTool(session.env, { results: 2, entries: 3, pace: PACE });
+    const tool = createGlobTool(session.env, { results: 2, entries: 3, pace: PACE_LIMITS });
     const { content } = await tool.run(
       { pattern: "**", path: "/memory" },
       new AbortController().signal,

@@ -3,8 +3,8 @@ import { listFiles, type MountedFile, type Mounts, relativeTo } from "../files/m
 import { GLOB_RESULTS, WALK_ENTRIES } from "../limits/tools.ts";
 import type { ReadTool, ToolResult } from "../loop/tool.ts";
 import { compileGlob, literalDirectory } from "../text/glob-pattern.ts";
-import { nextTask, PACE, Pace, type PaceLimits, type Pause } from "./grep-pace.ts";
 import { inputSchema, parseInput } from "./input.ts";
+import { nextTask, PACE_LIMITS, Pace, type PaceLimits, type Pause } from "./pace.ts";
 import { failure, failureOf, success } from "./result.ts";
 import { sandboxDirectory, type ToolEnv } from "./sandbox.ts";
 
@@ -26,7 +26,7 @@ export interface GlobLimits {
   pace: PaceLimits;
 }
 
-const LIMITS: GlobLimits = { results: GLOB_RESULTS, entries: WALK_ENTRIES, pace: PACE };
+const LIMITS: GlobLimits = { results: GLOB_RESULTS, entries: WALK_ENTRIES, pace: PACE_LIMITS };
 
 interface Found {
   files: MountedFile[];
@@ -34,7 +34,7 @@ interface Found {
   /** Files whose paths are too long for the pattern. */
   tooLong: number;
   /** The work that one call may do was done before the end. */
-  spent: boolean;
+  exhausted: boolean;
 }
 
 /** Lists files by a glob over their paths; `pause` as in Grep. */
@@ -55,21 +55,21 @@ export function createGlobTool(
     if (target.status === "refused") return failure(target.message);
     const namesOf = namesFor(isAbsolute ? "/" : parsed.input.path && target.path);
     try {
-      const found: Found = { files: [], looked: 0, tooLong: 0, spent: false };
+      const found: Found = { files: [], looked: 0, tooLong: 0, exhausted: false };
       const pace = new Pace(limits.pace, pause);
       for await (const file of listFiles(env.mounts, target.path, limits.entries + 1)) {
         const names = namesOf(file);
         const pausing = pace.before(glob.steps(names));
         if (pausing) await pausing;
         if (signal.aborted) return failure("Glob was stopped before it ended");
-        found.spent = pace.spent;
-        if (found.spent) break;
+        found.exhausted = pace.exhausted;
+        if (found.exhausted) break;
         found.looked += 1;
         if (found.looked > limits.entries) break;
         if (names.some((name) => glob.matches(name))) found.files.push(file);
         else if (names.some((name) => glob.isTooLong(name))) found.tooLong += 1;
       }
-      if (found.looked === 0 && !found.spent && !isRoot(env.mounts, target.path)) {
+      if (found.looked === 0 && !found.exhausted && !isRoot(env.mounts, target.path)) {
         return failure(`Cannot look in ${target.path}: there is no such directory`);
       }
       return list(pattern, target.path, found, limits);
@@ -89,7 +89,7 @@ function namesFor(base: string | undefined): (file: MountedFile) => string[] {
 function list(
   pattern: string,
   path: string,
-  { files, looked, tooLong, spent }: Found,
+  { files, looked, tooLong, exhausted }: Found,
   limits: GlobLimits,
 ): ToolResult {
   files.sort((a, b) => b.entry.modified - a.entry.modified || (a.path < b.path ? -1 : 1));
@@ -108,7 +108,7 @@ function list(
       `[${tooLong} files were not looked at: their paths are too long for this pattern. Simplify it]`,
     );
   }
-  if (spent) {
+  if (exhausted) {
     lines.push(
       `[Only the first ${looked} files were looked at: the pattern is too slow. Simplify it or narrow path]`,
     );

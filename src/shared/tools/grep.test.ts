@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { FileStore } from "../files/store.ts";
 import { STORAGE_CONCURRENCY } from "../limits/files.ts";
 import { createGrepTool, GREP_LIMITS, type GrepLimits } from "./grep.ts";
-import { nextTask, PACE } from "./grep-pace.ts";
+import { nextTask, PACE_LIMITS } from "./pace.ts";
 import { createMemory, mountOf, openSession, type Session, store } from "./tool-fixture.ts";
 
 describe("Grep", () => {
@@ -165,7 +165,7 @@ describe("Grep", () => {
       clearInterval(tick);
       expect(content).toContain("No line");
       const steps = 100 * 250 * SLOW_SIZE;
-      expect(pauses).toBeGreaterThanOrEqual(Math.floor(steps / PACE.slice));
+      expect(pauses).toBeGreaterThanOrEqual(Math.floor(steps / PACE_LIMITS.slice));
       expect(others).toBeGreaterThan(5);
     });
 
@@ -184,7 +184,7 @@ describe("Grep", () => {
 
     it("ends where the budget ends, with what was found until then", async () => {
       await store(files, "many", `a!\n${`${random(100)}\n`.repeat(100)}a!\n`);
-      const pace = { slice: PACE.slice, all: 200_000 };
+      const pace = { slice: PACE_LIMITS.slice, all: 200_000 };
       const { content } = await grep({ pattern: `a!|${SLOW}x`, path: "/memory/many" }, { pace });
       expect(content).toContain("/memory/many:1: a!");
       expect(content).not.toContain("/memory/many:102");

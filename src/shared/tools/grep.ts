@@ -14,10 +14,10 @@ import type { ReadTool, ToolResult } from "../loop/tool.ts";
 import { decodeText } from "../text/decode.ts";
 import { compileGlob, type GlobPattern } from "../text/glob-pattern.ts";
 import { isRoot } from "./glob.ts";
-import { type AnswerLimits, answer, Rows, type Skipped } from "./grep-answer.ts";
 import { compileExpression, type Expression } from "./grep-expression.ts";
-import { nextTask, PACE, Pace, type PaceLimits, type Pause } from "./grep-pace.ts";
+import { type GrepResultLimits, grepResult, Rows, type Skipped } from "./grep-result.ts";
 import { inputSchema, parseInput } from "./input.ts";
+import { nextTask, PACE_LIMITS, Pace, type PaceLimits, type Pause } from "./pace.ts";
 import { failure, failureOf } from "./result.ts";
 import { sandboxDirectory, type ToolEnv } from "./sandbox.ts";
 
@@ -32,7 +32,7 @@ const description = `Searches inside text files and lists the lines that match, 
 - pattern is an RE2 regular expression (no lookaround, no backreferences), within one line. Put a backslash before special characters to search for them as they are: \\(, \\., \\[.
 - Narrow it with path and glob. At most ${GREP_RESULTS} lines come back; a note says what was not searched.`;
 
-export interface GrepLimits extends AnswerLimits {
+export interface GrepLimits extends GrepResultLimits {
   /** Reads in flight. */
   concurrency: number;
   /** Work of the pattern. */
@@ -48,7 +48,7 @@ export const GREP_LIMITS: GrepLimits = {
   totalBytes: GREP_TOTAL_BYTES,
   entries: WALK_ENTRIES,
   concurrency: STORAGE_CONCURRENCY,
-  pace: PACE,
+  pace: PACE_LIMITS,
 };
 
 /** What a line costs beside its characters, in characters. */
@@ -82,7 +82,7 @@ export function createGrepTool(
         longPaths: 0,
         longLines: 0,
         characters: expression.characters,
-        spent: false,
+        exhausted: false,
         unlisted: false,
       };
       const pace = new Pace(limits.pace, pause);
@@ -93,7 +93,7 @@ export function createGrepTool(
       const { files } = found;
       const rows = new Rows(limits);
       for (let next = 0; next < files.length && !rows.full; next += limits.concurrency) {
-        if (signal.aborted || skipped.spent) break;
+        if (signal.aborted || skipped.exhausted) break;
         const batch = files.slice(next, next + limits.concurrency);
         const texts = await Promise.all(batch.map((file) => readText(file, skipped)));
         for (const [index, file] of batch.entries()) {
@@ -104,7 +104,7 @@ export function createGrepTool(
       if (files.length > 0 && skipped.unreadable === files.length) {
         return failure(`Grep in ${target.path} failed: the file storage did not answer. Try again`);
       }
-      return answer(pattern, target.path, rows, skipped, limits);
+      return grepResult(pattern, target.path, rows, skipped, limits);
     } catch (error) {
       return failureOf(error, `Grep in ${target.path}`);
     }
@@ -129,8 +129,8 @@ async function search(
     const pausing = pace.before(steps * (Math.min(line.length, characters) + LINE_OVERHEAD));
     if (pausing) await pausing;
     if (rows.full || signal.aborted) return;
-    if (pace.spent) {
-      skipped.spent = true;
+    if (pace.exhausted) {
+      skipped.exhausted = true;
       return;
     }
     if (line.length > characters) skipped.longLines += 1;
@@ -172,8 +172,8 @@ async function candidates(
       const names = namesOf(path, file);
       const pausing = pace.before(filter.steps(names));
       if (pausing) await pausing;
-      if (signal.aborted || pace.spent) {
-        skipped.spent = pace.spent;
+      if (signal.aborted || pace.exhausted) {
+        skipped.exhausted = pace.exhausted;
         break;
       }
       if (!names.some((name) => filter.matches(name))) {

@@ -3,11 +3,11 @@
 export type Replacement =
   | { status: "replaced"; text: string; count: number }
   | { status: "missing" }
-  /** `count` hits, overlapping ones included; counting stops at `MOST_HITS`. */
+  /** `count` matches, overlapping ones included; counting stops at `MOST_MATCHES`. */
   | { status: "ambiguous"; count: number };
 
-/** Counting every overlapping hit of a long text in itself would take quadratic time. */
-export const MOST_HITS = 1000;
+/** Counting every overlapping match of a long text in itself would take quadratic time. */
+export const MOST_MATCHES = 1000;
 
 /**
  * Puts `replacement` where `wanted` is: at its only place, or with `all` at every place from left
@@ -27,7 +27,7 @@ export function replaceText(
   const first = view.indexOf(wanted);
   if (first === -1) return { status: "missing" };
   if (!all) {
-    const count = countHits(view, wanted);
+    const count = countMatches(view, wanted);
     if (count > 1) return { status: "ambiguous", count };
   }
   const inserted = crlf ? withLineEndsOf(text, replacement) : replacement;
@@ -35,9 +35,9 @@ export function replaceText(
   const pieces: string[] = [];
   let kept = 0;
   let count = 0;
-  for (let hit = first; hit !== -1; hit = view.indexOf(wanted, hit + wanted.length)) {
-    pieces.push(text.slice(kept, position(hit)), inserted);
-    kept = position(hit + wanted.length);
+  for (let match = first; match !== -1; match = view.indexOf(wanted, match + wanted.length)) {
+    pieces.push(text.slice(kept, position(match)), inserted);
+    kept = position(match + wanted.length);
     count += 1;
     if (!all) break;
   }
@@ -45,12 +45,12 @@ export function replaceText(
   return { status: "replaced", text: pieces.join(""), count };
 }
 
-function countHits(text: string, wanted: string): number {
+function countMatches(text: string, wanted: string): number {
   let count = 0;
-  let hit = text.indexOf(wanted);
-  while (hit !== -1 && count < MOST_HITS) {
+  let match = text.indexOf(wanted);
+  while (match !== -1 && count < MOST_MATCHES) {
     count += 1;
-    hit = text.indexOf(wanted, hit + 1);
+    match = text.indexOf(wanted, match + 1);
   }
   return count;
 }

@@ -17,7 +17,7 @@ export interface TurnHook extends StepHook {
    * The loop is over, or has thrown (no outcome): whatever runs for the turn is to stop. Nothing of the
    * turn's end is on disk yet.
    */
-  left?: ((outcome: LoopOutcome | undefined) => void | Promise<void>) | undefined;
+  ended?: ((outcome: LoopOutcome | undefined) => void | Promise<void>) | undefined;
 }
 
 /** The moments of the loop itself. */

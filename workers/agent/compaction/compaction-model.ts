@@ -6,7 +6,7 @@ import type { Summary } from "../../../src/shared/compaction/summarise.ts";
 import { SUMMARY_TOKENS } from "../../../src/shared/limits/compaction.ts";
 import { CONTINUATIONS } from "../../../src/shared/limits/turn.ts";
 import type { Answer, ModelFailure, ModelRequest } from "../../../src/shared/loop/model.ts";
-import { answerOf } from "../../../src/shared/loop/model.ts";
+import { requestAnswer } from "../../../src/shared/loop/model.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { decodeText } from "../../../src/shared/text/decode.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
@@ -66,7 +66,7 @@ async function askOnce(
   signal: AbortSignal,
 ): Promise<Answer | ModelFailure> {
   const request = requestOf(of, messages, Math.min(of.limits.answer, SUMMARY_TOKENS));
-  const answer = await answerOf(modelOf(session.settings), request, signal);
+  const answer = await requestAnswer(modelOf(session.settings), request, signal);
   countUsage(session, request, answer.usage);
   if (answer.status === "failed" && answer.kind !== "aborted") {
     log("compaction.model_failed", { kind: answer.kind });

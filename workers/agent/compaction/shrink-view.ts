@@ -4,7 +4,7 @@ import { lastEntry, readEntries } from "../../../src/platform/threads/entries.ts
 import { canonicalPaths, forgetRead } from "../../../src/platform/threads/read-files.ts";
 import { changeSize, readSize } from "../../../src/platform/threads/size.ts";
 import { readShown, readView, writeView } from "../../../src/platform/threads/view.ts";
-import { filesCleared, shrinkable } from "../../../src/shared/compaction/shrink.ts";
+import { clearedFiles, shrinkable } from "../../../src/shared/compaction/shrinkable.ts";
 import { messageTokens } from "../../../src/shared/compaction/size.ts";
 import { sentMessages, show } from "../../../src/shared/thread/view.ts";
 import type { Conversation } from "../setup/conversation.ts";
@@ -40,7 +40,7 @@ export function shrinkView(
     }
     const entries = readEntries(thread).filter(({ n }) => n > view.cut);
     const shrunk = entries.filter(({ n }) => n <= results).length;
-    forgetRead(thread, canonicalPaths(filesCleared(entries, shrunk)));
+    forgetRead(thread, canonicalPaths(clearedFiles(entries, shrunk)));
   });
   return worth;
 }

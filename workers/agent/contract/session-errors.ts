@@ -62,7 +62,7 @@ export function problemError(problem: Problem): SessionError {
     problem.kind === "output_limit" || problem.kind === "context_window"
       ? "model_request_failed_error"
       : "unknown_error";
-  return sessionError(type, problem.message, !problem.goesOn);
+  return sessionError(type, problem.message, !problem.continues);
 }
 
 function sessionError(type: SessionError["type"], message: string, over: boolean): SessionError {

@@ -13,7 +13,7 @@ import { readProgress } from "../../../src/platform/threads/progress.ts";
 import type { ErrorCode } from "../../../src/shared/errors.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
-import { forkSucceeded } from "../../../src/shared/fork/forked-agent.ts";
+import { forkSucceeded } from "../../../src/shared/fork/run-fork.ts";
 import { RESEND_FIRST_MS } from "../../../src/shared/limits/extraction.ts";
 import { changeExtraction, readExtraction } from "../rows/extraction-state.ts";
 import { readMeta } from "../rows/meta.ts";

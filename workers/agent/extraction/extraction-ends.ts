@@ -146,18 +146,18 @@ export function failedRun(session: ThreadContext, run: Run, { outcome, failure }
   const { sql } = session;
   const again = () => {
     // The next time starts with all its tries.
-    if (outcome.reason === "failed" || outcome.reason === "wait") {
+    if (outcome.reason === "failed" || outcome.reason === "paused") {
       changeProgress(run.thread, FORK_TURN, { attempt: 0, outcome: undefined });
     } else endRun(sql, run.n, outcome.reason, session.now());
   };
   const unserved = failure !== undefined && UNSERVED.has(failure);
-  if (outcome.reason === "wait" || (outcome.reason === "failed" && unserved)) {
+  if (outcome.reason === "paused" || (outcome.reason === "failed" && unserved)) {
     session.commit(() => {
       again();
       countOutage(session, run);
     });
     const waited = Math.max(session.now() - run.startedAt, 2 * RETRY_FIRST_MS);
-    const afterMs = outcome.reason === "wait" ? outcome.ms : Math.min(waited, RESEND_MOST_MS);
+    const afterMs = outcome.reason === "paused" ? outcome.ms : Math.min(waited, RESEND_MOST_MS);
     return { status: "retry", afterMs };
   }
   return countFailure(session, { first: run.firstTurn, last: run.lastTurn }, again);

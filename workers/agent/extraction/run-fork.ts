@@ -8,10 +8,10 @@ import { loopPorts } from "../../../src/platform/threads/loop-ports.ts";
 import { inheritRead, knownFiles } from "../../../src/platform/threads/read-files.ts";
 import { readTurn } from "../../../src/platform/threads/record-step.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
+import { recalledIn } from "../../../src/shared/extraction/check-repeats.ts";
 import { extractionPrompt } from "../../../src/shared/extraction/prompt.ts";
-import { recalledIn } from "../../../src/shared/extraction/repeats.ts";
 import { extractionTools } from "../../../src/shared/extraction/sandbox.ts";
-import { runFork as forkLoop } from "../../../src/shared/fork/forked-agent.ts";
+import { runFork as forkLoop } from "../../../src/shared/fork/run-fork.ts";
 import {
   EXTRACTION_ITERATIONS,
   EXTRACTION_MS,

@@ -9,8 +9,8 @@ import { loopPorts } from "../../../src/platform/threads/loop-ports.ts";
 import { readTurn } from "../../../src/platform/threads/record-step.ts";
 import { readSize } from "../../../src/platform/threads/size.ts";
 import { messageTokens } from "../../../src/shared/compaction/size.ts";
-import type { ForkPrefix } from "../../../src/shared/fork/forked-agent.ts";
-import { forkSucceeded, runFork } from "../../../src/shared/fork/forked-agent.ts";
+import type { ForkPrefix } from "../../../src/shared/fork/run-fork.ts";
+import { forkSucceeded, runFork } from "../../../src/shared/fork/run-fork.ts";
 import { FORK_MODEL_ATTEMPTS } from "../../../src/shared/limits/extraction.ts";
 import { NOTES_ITERATIONS, NOTES_UPDATE_MS } from "../../../src/shared/limits/notes.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
@@ -79,7 +79,7 @@ export async function updateNotes(
     else if (forkSucceeded(end)) {
       const made = { from, upTo, text: await copy.read(), outcome: end };
       outcome = finish(session, turn, run, made, signal);
-    } else outcome = end.reason === "wait" ? "failed" : end.reason;
+    } else outcome = end.reason === "paused" ? "failed" : end.reason;
   } finally {
     clearTimeout(timer);
     endIfUnfinished(session, run, outcome);

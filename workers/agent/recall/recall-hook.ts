@@ -16,10 +16,15 @@ import {
   RECALL_TOKENS,
 } from "../../../src/shared/limits/recall.ts";
 import type { ModelRequest } from "../../../src/shared/loop/model.ts";
-import { answerOf } from "../../../src/shared/loop/model.ts";
+import { requestAnswer } from "../../../src/shared/loop/model.ts";
 import type { TurnState } from "../../../src/shared/loop/steps.ts";
 import type { Recalled, RecallPorts } from "../../../src/shared/recall/recall.ts";
-import { recall, unused, wantsRecall, withoutRead } from "../../../src/shared/recall/recall.ts";
+import {
+  discardRecall,
+  recall,
+  wantsRecall,
+  withoutRead,
+} from "../../../src/shared/recall/recall.ts";
 import { isWithin } from "../../../src/shared/safety/path.ts";
 import { textDraft } from "../../../src/shared/thread/entry.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
@@ -108,13 +113,13 @@ export function recallHook(
       if (step.type !== "request_started" || search || stopped.aborted) return;
       timer ??= setTimeout(begin, RECALL_BEGIN_MS);
     },
-    left(outcome) {
+    ended(outcome) {
       clearTimeout(timer);
       stop.abort();
       // A turn that only pauses, or broke off, searches again when it goes on.
-      const paused = outcome?.reason === "wait" || outcome?.reason === "requires_action";
+      const paused = outcome?.reason === "paused" || outcome?.reason === "requires_action";
       if (!outcome || paused || recorded || !search) return;
-      const recalled = unused(found ?? NOTHING);
+      const recalled = discardRecall(found ?? NOTHING);
       session.commit(() => record(recalled));
     },
   };
@@ -202,7 +207,7 @@ function chooser(session: SessionContext, meta: Meta, signal: AbortSignal): Reca
       schema,
       noThinking: true,
     };
-    const answer = await answerOf(modelOf(settings), request, signal);
+    const answer = await requestAnswer(modelOf(settings), request, signal);
     countUsage(session, request, answer.usage);
     if (answer.status === "failed") {
       if (answer.kind !== "aborted") logOnce(model, answer.kind);

@@ -8,7 +8,7 @@ import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { sendWork } from "../../../src/platform/queue.ts";
-import { pause, within } from "../../../src/platform/sleep.ts";
+import { delay, within } from "../../../src/platform/sleep.ts";
 import { RESEND_FIRST_MS } from "../../../src/shared/limits/extraction.ts";
 import { WATCHDOG_MS } from "../../../src/shared/limits/turn.ts";
 import { extract } from "../extraction/extract.ts";
@@ -118,7 +118,7 @@ export function createBackground(session: SessionContext): Background {
         );
         if (!reply || reply.status === "none") break;
         const ms = reply.status === "retry" ? reply.afterMs : LOOK_MS;
-        if (reply.status !== "done") await pause(Math.min(ms, until - session.now()));
+        if (reply.status !== "done") await delay(Math.min(ms, until - session.now()));
       }
       if (!running) return;
       // It may have stopped, and be nobody's run any more, by the time that its lease is given back.

@@ -4,7 +4,7 @@
 import { entryTokens } from "../../../src/platform/threads/size.ts";
 import type { Scope } from "../../../src/platform/threads/view.ts";
 import { readShown } from "../../../src/platform/threads/view.ts";
-import type { ForkPrefix } from "../../../src/shared/fork/forked-agent.ts";
+import type { ForkPrefix } from "../../../src/shared/fork/run-fork.ts";
 import type { Entry } from "../../../src/shared/thread/entry.ts";
 import { REMINDER, textDraft } from "../../../src/shared/thread/entry.ts";
 import { shrink } from "../../../src/shared/thread/shrink.ts";

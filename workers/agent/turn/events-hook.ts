@@ -38,7 +38,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
           error: failureError(step.failure, step.outcome?.reason),
         });
         // The session shows until when it waits.
-        if (step.next.action !== "wait") return;
+        if (step.next.action !== "pause") return;
         changeTurn(sql, turn.n, { resumeAt: session.now() + step.next.ms });
         return;
       case "answered":

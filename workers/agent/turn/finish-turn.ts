@@ -49,7 +49,7 @@ export function finishTurn(
   now: number,
 ): void {
   const turn = turnByNumber(sql, n);
-  if (outcome?.reason === "wait") {
+  if (outcome?.reason === "paused") {
     changeTurn(sql, n, { resumeAt: turn.resumeAt ?? now + outcome.ms });
     appendEvent(sql, { type: "session.status_rescheduled", turn_id: turn.eventId }, now);
     return;
@@ -146,7 +146,7 @@ function stopReason(outcome: LoopOutcome | undefined): StopReason {
     case "failed":
     case "stopped":
     case "iterations":
-    case "wait":
+    case "paused":
     case "requires_action":
     case undefined:
       return { type: "retries_exhausted" };

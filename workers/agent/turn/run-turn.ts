@@ -42,7 +42,7 @@ export async function runTurn(
       outcome = await drive(loop, session, thread, turn.n, hooks);
     }
   } finally {
-    for (const hook of hooks) await hook.left?.(outcome);
+    for (const hook of hooks) await hook.ended?.(outcome);
   }
   return outcome ?? { reason: "stopped" };
 }

@@ -32,7 +32,7 @@ export function savedHook(
     record(step) {
       if (step.type === "call_finished") tell(receiptsIn(step.result.notes));
     },
-    async left(outcome) {
+    async ended(outcome) {
       if (!outcome || !wrote) return;
       const healed = await healIndex(memory);
       if (healed.length > 0) commit(() => tell(healed));

@@ -14,7 +14,7 @@ export interface Known {
 const LEAST_CHARACTERS = 12;
 
 /** Why a new memory is none: its description or its body is known. Undefined for one that is new. */
-export function repeats(text: string, { memories, recalled }: Known): string | undefined {
+export function checkRepeats(text: string, { memories, recalled }: Known): string | undefined {
   const { description, body } = parseEntry(text);
   const said = same(description ?? "");
   const memory = memories.find((each) => said !== "" && same(each.description ?? "") === said);

@@ -1,16 +1,16 @@
-// How far a shrinking may go, and what it takes out of the conversation. One batch at a time, since
-// each costs the prompt cache all that stands after the first change.
+// How far a shrinking may go, and what it removes from the conversation. It is done in batches: each
+// one invalidates the prompt cache after the first change.
 
 import type { Entry } from "../thread/entry.ts";
 import { toolCallsOf } from "../thread/messages.ts";
 import { clearedCalls, resultsOf } from "../thread/shrink.ts";
 
-/** The newest results that stay: the model is at work with them. */
+/** The newest results that stay: the model is working with them. */
 const RESULTS_KEPT = 5;
 
 /**
- * Of how many of the oldest entries the results may go: all up to the newest ones, which stay. Those
- * of the newest answer are all among them: the model may not have seen them yet.
+ * The number of the oldest entries whose results may be cleared: all but the newest results. All
+ * results of the newest answer stay, since the model may not have seen them yet.
  */
 export function shrinkable(entries: readonly Entry[]): number {
   let kept = 0;
@@ -24,10 +24,10 @@ export function shrinkable(entries: readonly Entry[]): number {
 }
 
 /**
- * The files whose content is shown no more where the results of so many of the oldest entries are
+ * The files whose content is no longer shown if the results of so many of the oldest entries are
  * cleared: paths as they were read.
  */
-export function filesCleared(entries: readonly Entry[], results: number): string[] {
+export function clearedFiles(entries: readonly Entry[], results: number): string[] {
   const cleared = clearedCalls(entries, results);
   const answered = new Set(
     entries.flatMap(({ message }) => resultsOf(message).map((block) => block.tool_use_id)),
@@ -39,6 +39,6 @@ export function filesCleared(entries: readonly Entry[], results: number): string
         : [],
     ),
   );
-  const still = new Set(reads.flatMap(({ path, shown }) => (shown ? [path] : [])));
-  return [...new Set(reads.map(({ path }) => path))].filter((path) => !still.has(path));
+  const stillShown = new Set(reads.flatMap(({ path, shown }) => (shown ? [path] : [])));
+  return [...new Set(reads.map(({ path }) => path))].filter((path) => !stillShown.has(path));
 }

@@ -17,7 +17,7 @@ export interface PaceLimits {
   all: number;
 }
 
-export const PACE: PaceLimits = { slice: PATTERN_SLICE_STEPS, all: PATTERN_STEPS };
+export const PACE_LIMITS: PaceLimits = { slice: PATTERN_SLICE_STEPS, all: PATTERN_STEPS };
 
 /** The work of one tool call. */
 export class Pace {
@@ -32,7 +32,7 @@ export class Pace {
   }
 
   /** Whether the budget is used up. */
-  get spent(): boolean {
+  get exhausted(): boolean {
     return this.done > this.limits.all;
   }
 

@@ -9,7 +9,7 @@ const LOOKALIKES = new RegExp(`[${ALIKE[0]}]`, "gu");
 const UNSEEN = /[\p{Cf}\p{DI}\p{Mn}\u2800]/gu;
 
 /** A text as a person reads it, in small letters: marks over letters are gone, and what only looks Latin is. */
-export function readable(text: string): string {
+export function foldConfusables(text: string): string {
   return text
     .normalize("NFKD")
     .replaceAll(UNSEEN, "")

@@ -5,7 +5,7 @@ import { byteLength } from "../text/bytes.ts";
 import { showLine } from "../text/decode.ts";
 import { success } from "./result.ts";
 
-export interface AnswerLimits {
+export interface GrepResultLimits {
   /** Lines of the result. */
   results: number;
   /** UTF-8 bytes of the result. */
@@ -32,7 +32,7 @@ export interface Skipped {
   longLines: number;
   characters: number;
   /** The work that one call may do was done before the end. */
-  spent: boolean;
+  exhausted: boolean;
   unlisted: boolean;
 }
 
@@ -41,9 +41,9 @@ export class Rows {
   readonly lines: string[] = [];
   full = false;
   private bytes = 0;
-  private readonly limits: AnswerLimits;
+  private readonly limits: GrepResultLimits;
 
-  constructor(limits: AnswerLimits) {
+  constructor(limits: GrepResultLimits) {
     this.limits = limits;
   }
 
@@ -58,12 +58,12 @@ export class Rows {
   }
 }
 
-export function answer(
+export function grepResult(
   pattern: string,
   path: string,
   rows: Rows,
   skipped: Skipped,
-  limits: AnswerLimits,
+  limits: GrepResultLimits,
 ): ToolResult {
   const lines = [...rows.lines];
   if (lines.length === 0) lines.push(`No line below ${path} matches "${pattern}"`);
@@ -84,7 +84,7 @@ export function answer(
       `what is behind the first ${skipped.characters} characters of ${skipped.longLines} lines`,
     );
   }
-  if (skipped.spent)
+  if (skipped.exhausted)
     left.push("the rest, because the pattern is too slow: simplify it, or narrow path or glob");
   if (skipped.unlisted) left.push(`everything after the first ${limits.entries} files`);
   if (left.length > 0) lines.push(`[Not searched: ${left.join(", ")}]`);

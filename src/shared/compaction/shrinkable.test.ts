@@ -5,7 +5,7 @@ import type { Entry } from "../thread/entry.ts";
 import { entriesOf } from "../thread/entry-fixture.ts";
 import type { AssistantBlock, Message, UserBlock } from "../thread/messages.ts";
 import { shrink } from "../thread/shrink.ts";
-import { filesCleared, shrinkable } from "./shrink.ts";
+import { clearedFiles, shrinkable } from "./shrinkable.ts";
 
 const said = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const asks = (id: string, name: string, input: Record<string, unknown> = {}): Message => ({
@@ -117,12 +117,12 @@ describe("shrinking", () => {
   });
 
   test("says which files are not shown any more", () => {
-    expect(filesCleared(HISTORY, all.results)).toEqual(["/w/a.md"]);
+    expect(clearedFiles(HISTORY, all.results)).toEqual(["/w/a.md"]);
     const again = at([
       ...MESSAGES,
       asks("r2", "Read", { file_path: "/w/a.md" }),
       result("r2", LONG),
     ]);
-    expect(filesCleared(again, 4)).toEqual([]);
+    expect(clearedFiles(again, 4)).toEqual([]);
   });
 });

@@ -33,7 +33,7 @@ describe("nextBatch", () => {
 
   it("takes all due turns behind the cursor at once", () => {
     expect(nextBatch(turns(["due", "due", "due"], 5))).toEqual({
-      settled: undefined,
+      cursor: undefined,
       batch: { first: 5, last: 7 },
     });
   });
@@ -47,9 +47,9 @@ describe("nextBatch", () => {
   });
 
   it("EXT-04: skipping a turn that wrote skips this turn only", () => {
-    expect(nextBatch(turns(["written", "written"], 3))).toEqual({ settled: 4, batch: undefined });
+    expect(nextBatch(turns(["written", "written"], 3))).toEqual({ cursor: 4, batch: undefined });
     expect(nextBatch(turns(["written", "due"], 3))).toEqual({
-      settled: 3,
+      cursor: 3,
       batch: { first: 4, last: 4 },
     });
     expect(nextBatch(turns(["due", "written", "due"])).batch).toEqual({ first: 1, last: 1 });
@@ -60,10 +60,10 @@ describe("nextBatch", () => {
     expect(nextBatch(turns(["open", "open"])).batch).toBeUndefined();
     expect(nextBatch(turns(["open", "due", "open"])).batch).toEqual({ first: 1, last: 2 });
     expect(nextBatch(turns(["due", "open"]), { final: true }).batch).toEqual({ first: 1, last: 2 });
-    expect(nextBatch([], { final: true })).toEqual({ settled: undefined, batch: undefined });
+    expect(nextBatch([], { final: true })).toEqual({ cursor: undefined, batch: undefined });
   });
 
-  it("whatever the turns: worked off batch by batch, each is settled once and in order", () => {
+  it("whatever the turns: batch by batch, each is looked at once and in order", () => {
     const mark = fc.constantFrom<TurnMark>("due", "written", "open");
     const one = fc.record({ mark, messages: fc.integer({ min: 0, max: 30 }) });
     fc.assert(
@@ -73,8 +73,8 @@ describe("nextBatch", () => {
         let cursor = 0;
         for (let rounds = 0; rounds <= all.length; rounds += 1) {
           const left = all.filter(({ n }) => n > cursor);
-          const { settled, batch } = nextBatch(left, { final: true, messages: 20 });
-          if (settled !== undefined) cursor = settled;
+          const { cursor: skipped, batch } = nextBatch(left, { final: true, messages: 20 });
+          if (skipped !== undefined) cursor = skipped;
           if (!batch) break;
           expect(batch.first).toBe(cursor + 1);
           for (let n = batch.first; n <= batch.last; n += 1) looked.push(n);

@@ -1,39 +1,39 @@
-// Which turns a session's next extraction looks at. Each turn that has ended carries a mark; the
-// cursor stands behind the last turn that is settled, and only ever moves forward.
+// Which turns the next extraction of a session looks at. Each turn that has ended has a mark. The cursor
+// is the number of the last turn that needs no extraction any more; it only grows.
 
 import { EXTRACTION_BATCH_MESSAGES } from "../limits/extraction.ts";
 import type { LoopOutcome } from "../loop/steps.ts";
 
 /**
- * `due`: ended with a final answer, so an extraction may start from it. `written`: the main agent wrote
- * to the memory itself, so nobody else does for this turn. `open`: ended otherwise; it is looked at
- * together with the turns around it.
+ * `due`: the turn ended with a final answer, so an extraction may follow it. `written`: the main agent
+ * wrote to the memory itself, so no extraction does. `open`: the turn ended otherwise; an extraction
+ * looks at it together with the turns around it.
  */
 export type TurnMark = "due" | "written" | "open";
 
 export interface MarkedTurn {
   n: number;
   mark: TurnMark;
-  /** Messages that it has in the transcript, and their tokens by bytes. */
+  /** Its messages in the transcript, and their tokens by bytes. */
   messages: number;
-  tokens?: number;
+  tokens?: number | undefined;
 }
 
 export interface Batch {
-  /** Numbers of its first and last turn. */
+  /** Numbers of the first and last turn. */
   first: number;
   last: number;
 }
 
 export interface NextBatch {
-  /** The cursor may move here at once: these turns need nobody. */
-  settled: number | undefined;
+  /** The cursor may move here at once: the turns up to it need no extraction. */
+  cursor: number | undefined;
   batch: Batch | undefined;
 }
 
 /**
- * The mark of a turn that ended so. A turn that wrote is `written` however it ended: what was said in
- * it was looked at by somebody who could save it.
+ * The mark of a turn with this outcome. A turn that wrote is `written` whatever its outcome: the main
+ * agent saw its messages and could save them.
  */
 export function markOf(outcome: LoopOutcome | undefined, wrote: boolean): TurnMark {
   if (wrote) return "written";
@@ -47,9 +47,9 @@ export function markOf(outcome: LoopOutcome | undefined, wrote: boolean): TurnMa
 }
 
 /**
- * The oldest turns behind the cursor (`turns`, in order) that an extraction should look at, at most so
- * many messages and tokens, whole turns, at least one. A batch never spans a turn in which the main agent wrote:
- * skipping that one must not skip others. Open turns at the very end wait for a due one, unless
+ * The oldest of the turns after the cursor (`turns`, in order) that an extraction should look at: whole
+ * turns, at least one, with at most so many messages and tokens. A batch never spans a `written` turn,
+ * so that skipping that one skips no other. Open turns at the end need a due one after them, unless
  * `final` says that none will come.
  */
 export function nextBatch(
@@ -61,9 +61,9 @@ export function nextBatch(
   } = {},
 ): NextBatch {
   const start = turns.findIndex(({ mark }) => mark !== "written");
-  const settled = (start < 0 ? turns : turns.slice(0, start)).at(-1)?.n;
+  const cursor = (start < 0 ? turns : turns.slice(0, start)).at(-1)?.n;
   const [first, ...rest] = start < 0 ? [] : turns.slice(start);
-  if (!first) return { settled, batch: undefined };
+  if (!first) return { cursor, batch: undefined };
 
   let last = first.mark === "due" ? first.n : undefined;
   let end = first.n;
@@ -73,12 +73,12 @@ export function nextBatch(
     tokens += turn.tokens ?? 0;
     const over = messages + turn.messages > messagesMost || tokens > tokensMost;
     if (turn.mark === "written" || over) {
-      return { settled, batch: { first: first.n, last: last ?? end } };
+      return { cursor, batch: { first: first.n, last: last ?? end } };
     }
     messages += turn.messages;
     end = turn.n;
     if (turn.mark === "due") last = turn.n;
   }
   if (final) last = end;
-  return { settled, batch: last === undefined ? undefined : { first: first.n, last } };
+  return { cursor, batch: last === undefined ? undefined : { first: first.n, last } };
 }

@@ -1,5 +1,5 @@
-// What a background run may not save, whatever the conversation told it to: it is held to path, form
-// and size. What a memory says about rights has no effect, so no wording is looked for.
+// What a background run may save, whatever the conversation says: its path, form and size are checked.
+// A memory that mentions rights has no effect on rights, so no wording is forbidden.
 
 import { parseEntry } from "../memdir/entry.ts";
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
@@ -7,21 +7,21 @@ import { POINTER_CHARACTERS, parsePointer } from "../memdir/pointer.ts";
 import { MEMORY_TYPES } from "../memdir/types.ts";
 import { foldConfusables } from "../safety/fold-confusables.ts";
 
-/** A value that still is what the instructions show: "<short title>", "<user | feedback | …>". */
+/** A value copied from the instructions: "<short title>", "<user | feedback | …>". */
 const PLACEHOLDER = /^\s*["']?<[^<>]*>["']?\s*$/;
 
-/** Names that other parts read as instructions or keep for themselves, wherever they lie. */
+/** Names that other tools read as instructions or reserve, in any folder. */
 const RESERVED =
   /^(?:memory|claude(?:\.local)?|agents(?:\.local)?|gemini|skill|copilot-instructions)\.md$/i;
 
 /**
- * Why a background run may not write this text at a path of the directory; undefined where it may.
- * The reason says what to change. `before` is the text that stands there now.
+ * Why a background run may not write this text at a path of the directory; undefined if it may. The
+ * reason says what to change. `before`: the present text of the file.
  */
 export function checkMemory(path: string, text: string, before = ""): string | undefined {
   if (path === INDEX_FILE) return checkIndex(text, before);
-  const named = checkName(path);
-  if (named !== undefined) return named;
+  const badName = checkName(path);
+  if (badName !== undefined) return badName;
   const { name, description, type, diagnostic } = parseEntry(text);
   if (diagnostic !== undefined) return `its frontmatter cannot be read: ${diagnostic}`;
   for (const [key, value] of Object.entries({ name, description })) {
@@ -36,7 +36,7 @@ export function checkMemory(path: string, text: string, before = ""): string | u
 
 function checkName(path: string): string | undefined {
   if (!path.endsWith(".md")) return "a memory is a Markdown file: choose a name that ends in .md";
-  // As people and tools read it: a letter that only looks Latin is taken for what it looks like.
+  // A letter that only looks Latin counts as the letter that people see.
   const parts = foldConfusables(path).split("/");
   const file = parts.at(-1) ?? "";
   if (parts.some((part) => part.startsWith("."))) {
@@ -52,14 +52,14 @@ function checkName(path: string): string | undefined {
 }
 
 /**
- * A background run adds and changes pointer lines. Whatever else stands in the index is a person's or
- * the agent's: it stays, and no prose is added to it, since every later prompt shows it.
+ * A background run adds and changes pointer lines. Everything else in the index belongs to a person or
+ * the agent: it stays, and no prose is added, since every later prompt shows the index.
  */
 function checkIndex(text: string, before: string): string | undefined {
   const old = linesOf(before);
-  const now = linesOf(text);
+  const current = linesOf(text);
   const known = new Set(old.map(({ line }) => line));
-  for (const { line, path } of now) {
+  for (const { line, path } of current) {
     if (known.has(line)) continue;
     if (path === undefined) {
       return 'a line that is added to the index points to a memory: "- [Title](file.md) - hook". Put anything else into a memory';
@@ -70,16 +70,16 @@ function checkIndex(text: string, before: string): string | undefined {
   }
   const prose = (lines: typeof old) =>
     lines.filter(({ path }) => path === undefined).map(({ line }) => line);
-  if (prose(old).join("\n") !== prose(now).join("\n")) {
+  if (prose(old).join("\n") !== prose(current).join("\n")) {
     return "the lines of the index that point to no memory are not as they were. Leave them as they are and where they are";
   }
-  const pointed = new Set(now.map(({ path }) => path));
+  const pointed = new Set(current.map(({ path }) => path));
   const lost = old.find(({ path }) => !pointed.has(path));
   if (lost === undefined) return undefined;
   return `its line for ${lost.path} is missing. A background run takes no line away`;
 }
 
-/** The lines that say something, and the memory that each points to. */
+/** The lines that are not blank, each with the memory that it points to. */
 function linesOf(text: string): { line: string; path: string | undefined }[] {
   return text.split("\n").flatMap((each) => {
     const line = each.trim();

@@ -1,41 +1,44 @@
-// Whether a background run would save a second time what is saved already. What was recalled is in the
-// conversation that it looks at, and a model takes it for news.
+// Whether a background run would save again what is saved already. Recalled memories are part of the
+// conversation that it looks at, and a model may take them for news.
 
 import { parseEntry } from "../memdir/entry.ts";
 import type { Entry } from "../thread/entry.ts";
 
 export interface Known {
   memories: readonly { path: string; description: string | undefined }[];
-  /** Texts of memories that the conversation was shown. */
+  /** Texts of the memories that were recalled in the conversation. */
   recalled: readonly string[];
 }
 
-/** A shorter text may be part of another by chance, in characters. */
+/** A shorter text may be part of another one by chance, in characters. */
 const LEAST_CHARACTERS = 12;
 
-/** Why a new memory is none: its description or its body is known. Undefined for one that is new. */
+/** Why a new memory must not be saved: its description or body is known. Undefined if it is new. */
 export function checkRepeats(text: string, { memories, recalled }: Known): string | undefined {
   const { description, body } = parseEntry(text);
-  const said = same(description ?? "");
-  const memory = memories.find((each) => said !== "" && same(each.description ?? "") === said);
+  const about = normalised(description ?? "");
+  const memory = memories.find(
+    (each) => about !== "" && normalised(each.description ?? "") === about,
+  );
   if (memory)
     return `${memory.path} says this already. Read and Edit it if something is new, else leave it`;
-  const told = same(body);
+  const content = normalised(body);
   const shown =
-    told.length >= LEAST_CHARACTERS && recalled.some((each) => same(each).includes(told));
+    content.length >= LEAST_CHARACTERS &&
+    recalled.some((each) => normalised(each).includes(content));
   return shown
     ? "it repeats a memory that was recalled in this conversation. It is saved already: leave it"
     : undefined;
 }
 
-/** The texts of memories that the conversation was shown. */
+/** The texts of the memories that were recalled in these entries. */
 export function recalledIn(entries: readonly Entry[]): string[] {
   return entries.flatMap(({ origin }) =>
     origin.type === "recall" ? origin.memories.map(({ text }) => text) : [],
   );
 }
 
-function same(text: string): string {
+function normalised(text: string): string {
   return text
     .normalize("NFKC")
     .toLowerCase()

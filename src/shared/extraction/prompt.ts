@@ -3,9 +3,9 @@ import type { MemoryType } from "../memdir/types.ts";
 import { fence } from "../safety/fence.ts";
 import { cutCharacters } from "../text/bytes.ts";
 
-/** A memory that exists already, as the fork is told of it. */
-export interface KnownMemory {
-  /** Within the directory. */
+/** An existing memory on the fork's list. */
+interface KnownMemory {
+  /** Relative to the directory. */
   path: string;
   type: MemoryType | undefined;
   description: string | undefined;
@@ -13,14 +13,14 @@ export interface KnownMemory {
   updatedAt: number;
 }
 
-export interface ExtractionTask {
-  /** The memory directory as the agent sees it. */
+interface ExtractionTask {
+  /** The agent's path of the memory directory. */
   directory: string;
-  /** Messages at the end of the conversation that nobody has looked at yet. */
+  /** Messages at the end of the conversation that no extraction has looked at yet. */
   messages: number;
   /** Newest first. */
   known: readonly KnownMemory[];
-  /** Model calls that the fork has. */
+  /** Model calls of the fork. */
   iterations: number;
 }
 
@@ -28,8 +28,8 @@ export interface ExtractionTask {
 const DESCRIPTION_CHARACTERS = 150;
 
 /**
- * What the extraction fork is asked to do, put behind the conversation as it was. Short, since it is
- * all that a fork pays in full; what a memory is and how one is saved stands in the system prompt.
+ * The task of the extraction fork, sent after the unchanged conversation. It is short, since the cache
+ * does not have it; the system prompt says what a memory is and how to save one.
  */
 export function extractionPrompt(task: ExtractionTask): string {
   const { directory, messages, known, iterations } = task;
@@ -43,16 +43,16 @@ Look at the last ${messages} messages before this one and save what will still m
 - Often there is nothing to save. Then say so in a few words and stop.
 
 Existing memories:
-${known.length === 0 ? "(none)" : fence("memory_list", directory, known.map(line).join("\n"))}`;
+${known.length === 0 ? "(none)" : fence("memory_list", directory, known.map(lineOf).join("\n"))}`;
 }
 
-function line({ path, type, description, updatedAt }: KnownMemory): string {
+function lineOf({ path, type, description, updatedAt }: KnownMemory): string {
   const kind = type === undefined ? "" : `[${type}] `;
   const hook = cutCharacters((description ?? "").replaceAll(/\s+/g, " "), DESCRIPTION_CHARACTERS);
-  return `- ${kind}${path} (${day(updatedAt)}): ${hook}`;
+  return `- ${kind}${path} (${isoDay(updatedAt)}): ${hook}`;
 }
 
-function day(at: number): string {
+function isoDay(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? "unknown" : date.toISOString().slice(0, 10);
 }

@@ -3,48 +3,50 @@ import type { Mount } from "../files/mounts.ts";
 import { createMounts } from "../files/mounts.ts";
 import type { FileStore } from "../files/store.ts";
 import type { Tool } from "../loop/tool.ts";
+import { errorResult } from "../loop/tool.ts";
 import { createFileTools } from "../tools/file-tools.ts";
 import type { KnownFiles } from "../tools/sandbox.ts";
 import { checkMemory } from "./check-memory.ts";
 import { checkRepeats, type Known } from "./check-repeats.ts";
 
-export interface ForkSandbox {
-  /** The parent's places; all but the memory become read-only. */
+interface ForkSandbox {
+  /** The parent's mounts; all but the memory become read-only. */
   mounts: readonly Mount[];
-  /** Where the memory is mounted, and its files with the fork's own name and lease. */
+  /** The mount point of the memory, and its files, written under the fork's name and lease. */
   directory: string;
   files: FileStore;
-  /** What is saved already, and what the conversation was shown of it. */
+  /** The saved memories, and those that were recalled in the conversation. */
   known(): Promise<Known>;
-  /** What the fork knows of each file: first what its parent knew. */
+  /** The files that the fork knows: at first those of its parent. */
   seen: KnownFiles;
 }
 
 /**
- * The tools of an extraction fork: the parent's, by the same names, with other rights. It reads what
- * its parent may read, writes memories and nothing else, and deletes nothing.
+ * The parent's tools by the same names, with other rights: they read what the parent may read, write
+ * memories only, and delete nothing.
  */
 export function extractionTools(sandbox: ForkSandbox): Map<string, Tool> {
   const { directory, files, seen, known } = sandbox;
   const mounts = sandbox.mounts.map((mount): Mount => {
-    if (mount.at === directory) return { ...mount, store: checked(files, known) };
+    if (mount.at === directory) return { ...mount, store: checkedStore(files, known) };
     return { ...mount, rights: "read" };
   });
   const tools = createFileTools({ mounts: createMounts(mounts), seen });
-  return new Map(tools.map((tool) => [tool.name, tool.name === "Delete" ? refusing(tool) : tool]));
+  return new Map(
+    tools.map((tool) => [tool.name, tool.name === "Delete" ? refusingTool(tool) : tool]),
+  );
 }
 
-function refusing(tool: Tool): Tool {
+function refusingTool(tool: Tool): Tool {
   const content = `Refused: ${tool.name} is not for a background run. Leave what is there, or Edit it`;
-  const result = { content, isError: true, notes: [] };
-  return { ...tool, kind: "read", run: async () => result };
+  return { ...tool, kind: "read", run: async () => errorResult(content) };
 }
 
-function checked(files: FileStore, known: ForkSandbox["known"]): FileStore {
+function checkedStore(files: FileStore, known: ForkSandbox["known"]): FileStore {
   return {
     ...files,
     async put(path, bytes, precondition) {
-      // What is decided on is what the write is conditional on: a change in between refuses it.
+      // The caller's precondition names this content, so a change in between makes the write fail.
       const before = await files.get(path);
       const written = text(bytes);
       const reason =

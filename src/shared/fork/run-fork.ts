@@ -1,6 +1,6 @@
-// A fork: a run of the model that goes on from a conversation which it did not start. Its requests
-// begin with the very bytes of its parent's, so that it reads the parent's prompt cache; what it says
-// and does is its own, and never becomes part of the parent's transcript.
+// A fork: a run of the model that continues a conversation which it did not start. Its requests begin
+// with the bytes of its parent's, so that it reads the parent's prompt cache. Its messages never become
+// part of the parent's transcript.
 
 import type { LoopPorts } from "../loop/loop.ts";
 import { runLoop } from "../loop/loop.ts";
@@ -9,7 +9,7 @@ import type { LoopOutcome, LoopStep, TurnState } from "../loop/steps.ts";
 import type { Tool, ToolSpec } from "../loop/tool.ts";
 import type { Message } from "../thread/messages.ts";
 
-/** What a fork shares with its parent; every byte of it as the parent sent it. */
+/** The part that a fork shares with its parent, with the same bytes. */
 export interface ForkPrefix {
   model: string;
   /** Output tokens. */
@@ -19,15 +19,15 @@ export interface ForkPrefix {
   messages: readonly Message[];
 }
 
-export interface ForkPorts extends Pick<LoopPorts, "model" | "sleep" | "random" | "limits"> {
-  /** What runs when the fork calls a tool: the parent's names, the fork's own rights. */
+interface ForkPorts extends Pick<LoopPorts, "model" | "sleep" | "random" | "limits"> {
+  /** The parent's tools by the same names, with the fork's own rights. */
   tools: ReadonlyMap<string, Tool>;
 }
 
 /**
- * Runs a fork from where its state says it is: what came after the prefix, its task first. As with a turn, its caller records each step before it
- * asks for the next; `ports.limits.iterations` is the fork's own. Reaching it ends the fork with
- * `iterations`, which is a success: what it did is done.
+ * Runs a fork. `state`: its messages after the prefix, the task first. As with a turn, the caller records
+ * each step before it asks for the next one. `ports.limits.iterations` is the fork's own limit; reaching
+ * it is a success, since what the fork saved is saved.
  */
 export function runFork(
   prefix: ForkPrefix,
@@ -44,7 +44,7 @@ export function runFork(
   );
 }
 
-/** Whether an outcome means that the fork did what it was asked, all of it or as far as it may. */
+/** Whether a fork finished its task or reached its limit of iterations. */
 export function forkSucceeded(outcome: LoopOutcome): boolean {
   return outcome.reason === "end_turn" || outcome.reason === "iterations";
 }

@@ -17,27 +17,27 @@ export interface ChooseRequest {
   maxTokens: number;
 }
 
-export type ChooseAnswer =
+type ChooseAnswer =
   | { status: "answered"; text: string }
-  /** The cause is a code, for logs and clients. */
+  /** `cause`: a code for logs and clients. */
   | { status: "failed"; cause: string };
 
 export interface ChoosePorts {
-  /** One call of the small model; undefined: not to be asked, a budget is used up. Never throws. */
+  /** One call of the small model; undefined if a budget is used up. */
   choose: ((request: ChooseRequest) => Promise<ChooseAnswer>) | undefined;
-  /** Resolves undefined where the work took longer than so many milliseconds. */
+  /** Resolves to undefined if the work takes longer than `ms` milliseconds. */
   within<T>(ms: number, work: Promise<T>): Promise<T | undefined>;
 }
 
-export interface Choice extends Selection {
+interface Choice extends Selection {
   source: "model" | "words" | "none";
-  /** Why the model's choice does not count: "budget", "late", "unreadable", or the port's cause. */
-  fallback?: string;
+  /** Why the model did not choose: "budget", "late", "unreadable", or the port's cause. */
+  fallback?: string | undefined;
 }
 
 /**
- * One call of the small model, and no second one. Where it fails, is late or cannot be read, the words
- * of the message choose, or nobody does. Without candidates nobody is asked.
+ * Calls the small model once. If the call fails, is late or cannot be read, the words of the message
+ * choose in its place, or nothing is chosen, by `fallback`. Without candidates there is no call.
  */
 export async function chooseMemories(
   request: {
@@ -52,8 +52,9 @@ export async function chooseMemories(
   const { message, candidates } = request;
   if (candidates.length === 0) return none;
   const answer = await ask(selectMessage(request), ports);
-  const read = answer.status === "answered" ? readSelection(answer.text, candidates) : undefined;
-  if (read) return { ...read, source: "model" };
+  const selection =
+    answer.status === "answered" ? readSelection(answer.text, candidates) : undefined;
+  if (selection) return { ...selection, source: "model" };
   const fallback = answer.status === "failed" ? answer.cause : "unreadable";
   if (request.fallback === "none") return { ...none, fallback };
   const selected = selectByWords(message, candidates, RECALL_FILES);

@@ -1,5 +1,5 @@
-// What a memory says about the workspace that can be checked: the files and the symbols it names.
-// Where a text can be read in two ways it claims nothing: a false alarm costs more than a missed one.
+// The claims of a memory that can be checked in the workspace: the files and symbols that it names. An
+// ambiguous text claims nothing, since a false alarm costs more than a missed one.
 
 import { RECALL_CLAIMS } from "../limits/recall.ts";
 import { canonicalRelative, isWithin } from "../safety/path.ts";
@@ -11,30 +11,30 @@ export interface Claims {
   symbols: string[];
 }
 
-/** A path or a span longer than this claims nothing, in characters: bounds the work on each. */
+/** A longer path or span claims nothing, in characters: bounds the work on each. */
 const MOST_CHARACTERS = 300;
 
-/** Code between backticks on one line, or what stands between blanks, quotes, brackets and CJK text. */
+/** Code between backticks on one line, or text between blanks, quotes, brackets and CJK text. */
 const TOKEN =
   /`([^`\n]{1,300})`|[^\s`"'<>()[\]{},;|\p{Pi}\p{Pf}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\u3000-\u303f\u30fb\uff00-\uffef]+/gu;
-/** A name in front of "()". One that goes on with a letter of ours beyond ASCII is none. */
+/** A name before "()". It is none if a letter beyond ASCII comes before it. */
 const CALL =
   /(?<![\w$\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])([A-Za-z_$][\w$]{1,99})(?=\(\))/gu;
 
-/** A line number or a section behind a path. */
+/** A line number or a section after a path. */
 const SUFFIX = /(?::\d+(?:[-:]\d+)*|#[\w-]*)$/;
 /** No path of a workspace: drives, globs, variables, addresses, options, aliases and scoped packages. */
 const NO_PATH = /[\\:*?%{}|<>"=&\s]|(?:^|[^/])@|^[~$@#!-]/;
-/** The name of a server in front of the first slash; ".github" is none. */
+/** The name of a server before the first slash; ".github" is none. */
 const HOST = /^(?:[a-z0-9-]+\.)+[a-z]{2,}\//i;
 const EXTENSION = /[^/]*\.(?:[A-Za-z][A-Za-z0-9]{1,9}|[chrCHR])$/;
 /** Without a slash only these are files: `session.close` is a symbol. */
 const FILE_NAME =
   /^(?!(?:res|response|req|request|this|self)\.)[\w@$+.-]*\.(?:[cm]?[jt]sx?|jsonc?|json5|css|s[ac]ss|less|html?|vue|svelte|astro|py|ipynb|rb|go|rs|java|kts?|swift|[chm]|cc|cpp|hpp|cs|php|sh|ps1|sql|ya?ml|toml|ini|cfg|xml|csv|txt|rst|mdx|proto|graphql|prisma|tf|gradle|png|jpe?g|gif|svg|pdf|zip|gz|lock)$/;
-/** Products that are called like files. */
+/** Products whose names look like files. */
 const PRODUCT =
   /(?:^|\/)(?:node|deno|vue|next|nuxt|three|react|express|d3|chart|ember|alpine)\.js$/i;
-/** A memory beside this one; one without a folder cannot be told from it. */
+/** Another memory, or a file without a folder that could be one. */
 const MEMORY_FILE = /^(?:team\/.*|[^/]*)\.md$|(?:^|\/)MEMORY\.md$/;
 
 /** One identifier, perhaps qualified, perhaps called. */

@@ -1,4 +1,4 @@
-// How much of a memory is shown. Bytes are those of the text as the model gets it: an escape for a
+// How much of a memory is shown. Bytes are those of the text that the model gets: an escape for a
 // hidden character counts in full, the tags around the text do not count.
 
 import { RECALL_FILE_BYTES, RECALL_LINES } from "../limits/recall.ts";
@@ -7,9 +7,9 @@ import { byteLength, cutBytes } from "../text/bytes.ts";
 import { textStart } from "../text/frontmatter.ts";
 
 export interface MemoryCut {
-  /** What is shown; fencing it as `MEMORY_TAG` changes nothing about it. */
+  /** The shown text; `fence` with `MEMORY_TAG` does not change it. */
   text: string;
-  /** Whether something of the file is missing. */
+  /** Whether a part of the file is missing. */
   cut: boolean;
   /** UTF-8 bytes of `text`. */
   bytes: number;
@@ -18,17 +18,17 @@ export interface MemoryCut {
   totalLines: number;
 }
 
-/** The tag that a memory is shown in. */
+/** The tag around a shown memory. */
 export const MEMORY_TAG = "memory";
 
 const LIMITS = { lines: RECALL_LINES, bytes: RECALL_FILE_BYTES };
-/** What would be left of an escape, or joins the last character to one that is gone. */
+/** Half an escape, or a joiner whose second character was cut. */
 const LOOSE_END = /(?:[\u200c\u200d]+|\\u\{[0-9a-f]*)$/u;
 
 /**
- * The first lines of a memory, then at most so many bytes of them: up to a line's end where that
- * keeps at least half, else up to a character's. The byte order mark and the last line end are
- * not shown and not missing.
+ * Cuts a memory to its first lines, then to bytes: at the end of a line if that keeps at least half,
+ * else at the end of a character. The byte order mark and the last line end are not shown and do not
+ * count as missing.
  */
 export function cutMemory(
   text: string,
@@ -37,22 +37,22 @@ export function cutMemory(
   const whole = text.slice(textStart(text)).replaceAll("\r", "").replace(/\n$/, "");
   const lines = whole === "" ? 0 : whole.split("\n").length;
   const first = lines > limits.lines ? whole.split("\n", limits.lines).join("\n") : whole;
-  // No text gets shorter by being shown, so what is further back is not looked at.
-  const near = cutBytes(first, limits.bytes + 1);
-  const shown = asShown(near);
+  // Escaping makes no text shorter, so the rest of the file need not be escaped.
+  const head = cutBytes(first, limits.bytes + 1);
+  const shown = escaped(head);
   const fits = byteLength(shown) <= limits.bytes;
-  const kept = fits && near === first ? shown : asShown(cutShown(shown, limits.bytes));
+  const kept = fits && head === first ? shown : escaped(cutShown(shown, limits.bytes));
   return {
     text: kept,
-    cut: kept !== shown || near !== whole,
+    cut: kept !== shown || head !== whole,
     bytes: byteLength(kept),
     totalBytes: byteLength(text),
     totalLines: lines,
   };
 }
 
-/** Twice: an escape takes its character from the one that was joined to it. */
-function asShown(text: string): string {
+/** Twice: the first escape may separate two joined characters, and the second then escapes the joiner. */
+function escaped(text: string): string {
   return escapeText(MEMORY_TAG, escapeText(MEMORY_TAG, text));
 }
 
@@ -64,8 +64,8 @@ function cutShown(shown: string, most: number): string {
 }
 
 /**
- * Which memories fit into what is left of a turn and of its session, in UTF-8 bytes, in the order
- * given. One that does not fit is left out, and a smaller one behind it may still come.
+ * The memories that fit into the remaining bytes of the turn and of its session, in their order. One
+ * that does not fit is dropped; a smaller one after it may still fit.
  */
 export function fitBudget(
   memories: readonly { path: string; bytes: number }[],

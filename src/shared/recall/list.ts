@@ -1,11 +1,11 @@
-// The list of memories as a model is shown it, and what is on it.
+// The list of memories that the selector chooses from.
 
 import { PATH_BYTES } from "../limits/files.ts";
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import type { MemoryType } from "../memdir/types.ts";
 import { plainLine } from "../safety/plain-line.ts";
 
-/** A memory as a scan knows it: from its first lines. */
+/** A memory as a scan finds it. */
 export interface Candidate {
   /** Relative, within the memory directory. */
   path: string;
@@ -18,17 +18,16 @@ export interface Candidate {
   size: number;
 }
 
-/** A description on the list, in characters: two hundred of them are read at once. */
+/** A description on the list, in characters: the list may have two hundred of them. */
 export const DESCRIPTION_CHARACTERS = 300;
 
-/** Folders with files of other kinds, should somebody put them into a memory directory. */
+/** Folders of other kinds of notes, in case somebody puts them into a memory directory. */
 const OTHER_KINDS = /^(?:session-memory|agent-memory)\//;
 
 /**
- * Whether a file of the memory directory is a memory: `*.md`, in no hidden folder and not hidden
- * itself, and no index, at any depth; team memories are, the notes of sessions and of subagents are
- * not. Case counts, as it does in the store: "README.MD" is no memory, "memory.md" is one and
- * "MEMORY.md" the index.
+ * Whether a file of the memory directory is a memory: `*.md` at any depth, not hidden, not in a hidden
+ * folder, and no index. Team memories are; the notes of sessions and of subagents are not. Case counts,
+ * as in the store: "README.MD" is no memory, "memory.md" is one, "MEMORY.md" is the index.
  */
 export function isCandidate(path: string): boolean {
   const segments = path.split("/");
@@ -37,14 +36,14 @@ export function isCandidate(path: string): boolean {
 }
 
 /**
- * One line a file, in the order given: `- [type] filename (ISO time): description`. What files say can
- * start no further line and close no tag. A missing description is the name, if there is one.
+ * One line a file, in the order given: `- [type] filename (ISO time): description`. The text of a file
+ * can neither start a line nor close a tag. The name takes the place of a missing description.
  */
 export function memoryList(candidates: readonly Candidate[]): string {
   return candidates.map(lineOf).join("\n");
 }
 
-/** A file's name as it stands on the list. */
+/** A file's name on the list. */
 export function listedName(path: string): string {
   return plainLine(path, PATH_BYTES);
 }
@@ -56,7 +55,7 @@ function lineOf({ path, type, name, description, updatedAt }: Candidate): string
   return about === "" ? line : `${line}: ${about}`;
 }
 
-/** To the second; a time is missing where it is zero, no number, or beyond what a date can be. */
+/** ISO 8601 to the second. Zero, NaN and what is beyond the range of a date are no time. */
 function timeOf(updatedAt: number): string {
   const date = new Date(updatedAt);
   if (!(updatedAt > 0) || Number.isNaN(date.getTime())) return "unknown time";

@@ -1,15 +1,15 @@
 import { SCAN_FILES } from "../limits/memory.ts";
 import { type Candidate, isCandidate } from "./list.ts";
 
-export interface Offer {
+interface Offer {
   offered: Candidate[];
   dropped: { path: string; reason: "already_shown" | "already_read" }[];
 }
 
 /**
- * What may be chosen of what a scan found: memories that the conversation does not hold yet, newest
- * first, at most `most`. A time in the future counts as now, one that is missing as the oldest; equal
- * times go by path. `shown` was injected before, `read` the model has read or written itself.
+ * The memories of a scan that may be chosen: those that the conversation does not contain yet, newest
+ * first, at most `most`. A time in the future counts as now, a missing one as the oldest; the path
+ * decides between equal times. `shown`: injected before. `read`: read or written by the model itself.
  */
 export function offer(
   scanned: readonly Candidate[],

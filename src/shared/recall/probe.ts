@@ -1,5 +1,5 @@
-// What is asked of a workspace, within a budget of storage calls. An answer that would need more than
-// that, or that the storage does not give, is "unknown": never "no".
+// Looks for files and symbols in a workspace, within a budget of storage calls. Beyond the budget, or if
+// the storage fails, the answer is "unknown", never "gone".
 
 import { relativeTo } from "../files/mounts.ts";
 import type { FileEntry, FileStore } from "../files/store.ts";
@@ -10,16 +10,16 @@ import { decodeText } from "../text/decode.ts";
 
 export interface Workspace {
   store: FileStore;
-  /** Where the agent sees it: "/workspace/app". */
+  /** The agent's path of it: "/workspace/app". */
   at: string;
   /** The project: absolute, at or below `at`. */
   project: string;
 }
 
-export interface ProbeBudget {
+interface ProbeBudget {
   /** Named files that are opened. */
   namedFiles: number;
-  /** Files that a search opens; where there are more, there is no search. */
+  /** Files that a search opens; if there are more, there is no search. */
   searchedFiles: number;
   /** A file larger than this is not opened, in bytes. */
   fileBytes: number;
@@ -40,17 +40,17 @@ export const PROBE_BUDGET: ProbeBudget = {
 export type Found = { status: "file"; entry: FileEntry } | { status: "there" | "gone" | "unknown" };
 
 export interface Probe {
-  /** Whether a relative path is there: below the project, else below the workspace. Never throws. */
+  /** Whether relative paths exist, below the project or else below the workspace. Never throws. */
   find(paths: readonly string[]): Promise<Map<string, Found>>;
-  /** Opens named files, as far as the budget goes. Never throws. */
+  /** Opens named files, as far as the budget allows. Never throws. */
   open(entries: readonly FileEntry[]): Promise<void>;
-  /** Opens every file of the project that may hold a symbol; false where it cannot. Never throws. */
+  /** Opens every file of the project that may contain a symbol; false if it cannot. Never throws. */
   openAll(): Promise<boolean>;
-  /** What was opened, by path in the store; "" is what holds no text. */
+  /** The text of each opened file, by its path in the store; "" for one without text. */
   readonly opened: ReadonlyMap<string, string>;
 }
 
-/** Files in which nobody looks for a symbol: no text, made by machines, or git's own. */
+/** Files that are not searched for symbols: no text, generated, or git's own. */
 const NO_SOURCE =
   /(?:^|\/)\.git\/|\.(?:png|jpe?g|gif|webp|avif|ico|bmp|pdf|zip|gz|tgz|woff2?|ttf|otf|eot|mp[34]|mov|wav|wasm|sqlite|lock|map)$|\.min\.(?:js|css)$|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum)$/i;
 
@@ -61,17 +61,17 @@ export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
   const opened = new Map<string, string>();
   let listing: Promise<FileEntry[] | undefined> | undefined;
 
-  async function read({ path }: FileEntry): Promise<void> {
+  async function openFile({ path }: FileEntry): Promise<void> {
     try {
       const file = await store.get(path);
-      // Deleted since it was seen: it holds nothing any more.
+      // Undefined: deleted since it was listed.
       opened.set(path, file === undefined ? "" : (decodeText(file.bytes) ?? ""));
     } catch {
-      // Not opened, so nothing is said of what it may hold.
+      // It stays unopened, so nothing is claimed about its content.
     }
   }
 
-  async function look(path: string): Promise<Found> {
+  async function findOne(path: string): Promise<Found> {
     try {
       for (const each of bases) {
         const entry = await store.head(each + path);
@@ -82,7 +82,7 @@ export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
         if (entries.length > 0) return { status: "there" };
       }
       if (path.includes("/")) return { status: "gone" };
-      // A name alone says nothing of its folder.
+      // A name without a folder may be anywhere in the project.
       const all = await list();
       if (all === undefined) return { status: "unknown" };
       const entry = all.find((each) => each.path.endsWith(`/${path}`));
@@ -92,7 +92,7 @@ export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
     }
   }
 
-  /** All files of the project; undefined where they are too many or cannot be listed. */
+  /** All files of the project; undefined if there are too many or the storage fails. */
   function list(): Promise<FileEntry[] | undefined> {
     listing ??= listAll(store, bases[0] ?? "", budget.entries).catch(() => undefined);
     return listing;
@@ -103,22 +103,22 @@ export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
     async find(paths) {
       const found = new Map<string, Found>();
       await inBatches(paths, budget.concurrency, async (path) => {
-        found.set(path, await look(path));
+        found.set(path, await findOne(path));
       });
       return found;
     },
     async open(entries) {
       const small = entries.filter(({ size }) => size <= budget.fileBytes);
       const once = new Map(small.map((entry) => [entry.path, entry]));
-      await inBatches([...once.values()].slice(0, budget.namedFiles), budget.concurrency, read);
+      await inBatches([...once.values()].slice(0, budget.namedFiles), budget.concurrency, openFile);
     },
     async openAll() {
       const sources = (await list())?.filter(({ path }) => !NO_SOURCE.test(path));
-      // A search that cannot see everything can say nothing, so it is not begun.
+      // A search that cannot see everything proves nothing.
       if (sources === undefined || sources.length > budget.searchedFiles) return false;
       if (sources.some(({ size }) => size > budget.fileBytes)) return false;
-      const left = sources.filter(({ path }) => !opened.has(path));
-      await inBatches(left, budget.concurrency, read);
+      const unopened = sources.filter(({ path }) => !opened.has(path));
+      await inBatches(unopened, budget.concurrency, openFile);
       return sources.every(({ path }) => opened.has(path));
     },
   };
@@ -132,7 +132,7 @@ async function listAll(
   const all: FileEntry[] = [];
   let after: string | undefined;
   do {
-    const page = await store.list({ prefix, ...(after !== undefined && { after }) });
+    const page = await store.list({ prefix, after });
     all.push(...page.entries);
     if (all.length > most) return undefined;
     after = page.next;

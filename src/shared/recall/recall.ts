@@ -1,5 +1,5 @@
-// Path B of reading: once a user turn, the few memories that bear on the user's message. A failure of
-// any part costs what that part would have given, never the turn.
+// Path B of reading: once a user turn, the few memories that are relevant to the user's message. If a
+// part fails, its result is missing; the turn continues.
 
 import type { Explanation } from "../events/memory.ts";
 import { SCAN_FILES } from "../limits/memory.ts";
@@ -19,15 +19,15 @@ import { wordCount } from "./words.ts";
 export interface RecallInput {
   message: string;
   toolsInUse: readonly string[];
-  /** Relative paths that were injected before. */
+  /** Relative paths of memories that were injected before. */
   shown: ReadonlySet<string>;
   /** Relative paths that the model has read or written itself. */
   read: ReadonlySet<string>;
   /** Bytes that earlier turns injected. */
   sessionBytes: number;
-  /** The memory directory as the agent sees it. */
+  /** The agent's path of the memory directory. */
   directory: string;
-  /** Who chooses where the model does not. */
+  /** Who chooses if the model does not. */
   fallback: "words" | "none";
 }
 
@@ -35,7 +35,7 @@ export interface RecallPorts extends ChoosePorts {
   /** Newest first. */
   scan(limit: number): Promise<Candidate[]>;
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Undefined where nobody can look at it. */
+  /** Undefined if claims cannot be checked. */
   workspace: Workspace | undefined;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -46,9 +46,9 @@ export interface Recalled {
   /** Paths that were offered. */
   candidates: string[];
   attachment: string | undefined;
-  /** What the attachment is made of. */
+  /** The memories in the attachment. */
   attached: readonly AttachedMemory[];
-  /** The same by relative path, in UTF-8 bytes. */
+  /** The same by relative path; `bytes` in UTF-8. */
   shown: { path: string; bytes: number }[];
 }
 
@@ -60,27 +60,28 @@ interface Memory extends MemoryCut {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Whether a message is searched for: one word says too little. */
+/** Whether a message starts a search: one word says too little. */
 export function wantsRecall(message: string): boolean {
   return wordCount(message) > 1;
 }
 
 /**
- * Scans, lets one call choose, reads what was chosen, holds it to its limits, checks what it names and
- * puts it into one attachment, whose ages are those of the scan's end. Never throws for what a port
- * fails at.
+ * Scans, chooses by one model call, reads the chosen memories, applies the limits, checks the claims
+ * and makes one attachment; ages are those at the end of the scan. Never throws when a port fails.
  */
 export async function recall(input: RecallInput, ports: RecallPorts): Promise<Recalled> {
-  const started = ports.now();
-  // What is not to be offered again must not take the place of what is.
+  const startedAt = ports.now();
+  // What is not offered again must not use up the limit of the scan.
   const excluded = new Set([...input.shown, ...input.read]).size;
-  const scanned = await quietly(() => ports.scan(SCAN_FILES + excluded));
+  const scanned = await undefinedOnError(() => ports.scan(SCAN_FILES + excluded));
   const now = ports.now();
   const { offered, dropped } = offer(scanned ?? [], input, now);
   const choice = await chooseMemories({ ...input, candidates: offered }, ports);
-  const chosen = ports.now();
-  const heads = choice.selected.flatMap((path) => offered.find((head) => head.path === path) ?? []);
-  const memories = await readAll(heads, ports, now);
+  const chosenAt = ports.now();
+  const chosenCandidates = choice.selected.flatMap(
+    (path) => offered.find((candidate) => candidate.path === path) ?? [],
+  );
+  const memories = await readAll(chosenCandidates, ports, now);
   const { kept, over } = withinLimits(memories, input.sessionBytes);
   const names = new Set((scanned ?? []).map(({ path }) => path));
   const unconfirmed = await verify(kept, ports, names);
@@ -101,8 +102,8 @@ export async function recall(input: RecallInput, ports: RecallPorts): Promise<Re
       }),
       dropped: [...dropped, ...choice.dropped, ...unreadable.map(asUnreadable), ...over],
       source: choice.source,
-      ...(fallback === undefined ? {} : { fallback }),
-      timings_ms: { scan: now - started, select: chosen - now, read: ports.now() - chosen },
+      fallback,
+      timings_ms: { scan: now - startedAt, select: chosenAt - now, read: ports.now() - chosenAt },
     },
     candidates: offered.map(({ path }) => path),
     attachment: attached.length === 0 ? undefined : attachmentOf(attached),
@@ -112,14 +113,13 @@ export async function recall(input: RecallInput, ports: RecallPorts): Promise<Re
 }
 
 /**
- * The same recall without memories that the model has read, written or deleted itself while it was
- * searched for.
+ * The same recall without the memories that the model read, wrote or deleted itself during the search.
  */
 export function withoutRead(recalled: Recalled, read: ReadonlySet<string>): Recalled {
   const { explanation, attached, shown } = recalled;
   const late = shown.filter(({ path }) => read.has(path));
   if (late.length === 0) return recalled;
-  // Both are in the order in which they were chosen.
+  // `attached` and `shown` have the same order.
   const kept = attached.filter((_, n) => !read.has(shown[n]?.path ?? ""));
   const dropped = late.map(({ path }) => ({ path, reason: "already_read" as const }));
   return {
@@ -135,7 +135,7 @@ export function withoutRead(recalled: Recalled, read: ReadonlySet<string>): Reca
   };
 }
 
-/** The explanation of a recall that came too late for its turn: nothing was used. */
+/** Empties a recall that came too late for its turn: the explanation says that nothing was used. */
 export function discardRecall({ explanation, candidates }: Recalled): Recalled {
   const late = explanation.selected.map(({ path }) => ({ path, reason: "not_used" as const }));
   return {
@@ -147,19 +147,19 @@ export function discardRecall({ explanation, candidates }: Recalled): Recalled {
   };
 }
 
-/** Side by side, in the selector's order; without those that cannot be read, are no text or blank. */
+/** In parallel, in the selector's order. Leaves out what is unreadable, binary or blank. */
 async function readAll(
-  heads: readonly Candidate[],
+  candidates: readonly Candidate[],
   ports: RecallPorts,
   now: number,
 ): Promise<Memory[]> {
   const texts = await Promise.all(
-    heads.map(async ({ path }) => {
-      const bytes = await quietly(() => ports.read(path));
+    candidates.map(async ({ path }) => {
+      const bytes = await undefinedOnError(() => ports.read(path));
       return bytes === undefined ? undefined : decodeText(bytes);
     }),
   );
-  return heads.flatMap(({ path, type, updatedAt }, at) => {
+  return candidates.flatMap(({ path, type, updatedAt }, at) => {
     const text = texts[at];
     if (text === undefined || text.trim() === "") return [];
     return [{ path, type, ageMs: ageOf(updatedAt, now), ...cutMemory(text) }];
@@ -172,7 +172,7 @@ function withinLimits(memories: readonly Memory[], sessionUsed: number) {
   return { kept: memories.filter(({ path }) => kept.includes(path)), over: dropped };
 }
 
-/** What the shown part of each memory names and is not there; nothing where that took too long. */
+/** The claims in the shown part of each memory that failed; none if the check takes too long. */
 async function verify(
   memories: readonly Memory[],
   ports: RecallPorts,
@@ -180,14 +180,14 @@ async function verify(
 ): Promise<ReadonlyMap<string, string[]>> {
   if (!ports.workspace || memories.length === 0) return new Map();
   const checks = verifyClaims(memories, ports.workspace, undefined, memoryFiles);
-  return (await quietly(() => ports.within(RECALL_VERIFY_MS, checks))) ?? new Map();
+  return (await undefinedOnError(() => ports.within(RECALL_VERIFY_MS, checks))) ?? new Map();
 }
 
 function asUnreadable(path: string): { path: string; reason: "unreadable" } {
   return { path, reason: "unreadable" };
 }
 
-async function quietly<T>(work: () => Promise<T>): Promise<T | undefined> {
+async function undefinedOnError<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch {

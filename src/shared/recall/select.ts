@@ -1,4 +1,4 @@
-// Choosing: what the small model is told, what its answer is worth, and who chooses in its place.
+// The request to the selector, the check of its answer, and the choice by words in its place.
 
 import * as z from "zod";
 import { RECALL_FILES, RECALL_QUERY_CHARACTERS } from "../limits/recall.ts";
@@ -14,7 +14,7 @@ import {
 } from "./list.ts";
 import { searchTerms } from "./words.ts";
 
-/** The form of the answer, for the model's server. */
+/** The JSON schema of the answer. */
 export const SELECT_SCHEMA: Record<string, unknown> = {
   type: "object",
   properties: { selected_memories: { type: "array", items: { type: "string" } } },
@@ -33,10 +33,10 @@ Answer with JSON alone: {"selected_memories": ["file.md"]}. Each name is a file 
 
 const answer = z.object({ selected_memories: z.array(z.string()) });
 
-/** Names of an answer that are looked at, and their length where they are reported, in characters. */
+/** Names of an answer that are read, and how much of each is reported, in characters. */
 const MOST_NAMES = 100;
 const NAME_CHARACTERS = 200;
-/** Tools that are named, and the length of their names, in characters. */
+/** Tools that the request names, and the length of their names, in characters. */
 const MOST_TOOLS = 30;
 const TOOL_CHARACTERS = 100;
 
@@ -46,7 +46,7 @@ export interface Selection {
   dropped: { path: string; reason: "not_in_list" | "over_file_limit" }[];
 }
 
-/** The request to the small model: the user's message, the list and the tools in use. */
+/** The message to the selector: the user's message, the list and the tools in use. */
 export function selectMessage(request: {
   message: string;
   candidates: readonly Candidate[];
@@ -63,8 +63,8 @@ export function selectMessage(request: {
 }
 
 /**
- * What an answer chooses; undefined where it is not what was asked for. Only names of the list count,
- * each once, the first `most` of them; the rest is dropped with its reason. Never throws.
+ * Reads the selector's answer; undefined if it does not match the schema. Only names of the list count,
+ * each once, and at most `most`; the others are dropped with a reason. Never throws.
  */
 export function readSelection(
   text: string,
@@ -102,24 +102,24 @@ function namesIn(text: string): string[] | undefined {
 }
 
 /**
- * The candidates that share words with the message, at most so many. A word weighs more the fewer
- * candidates have it; of equals the newer comes first, then the order of paths decides.
+ * The candidates that share words with the message, at most `most`. A word weighs more the fewer
+ * candidates have it; between equal scores the newer comes first, then the path decides.
  */
 export function selectByWords(
   message: string,
   candidates: readonly Candidate[],
   most: number = RECALL_FILES,
 ): string[] {
-  const asked = [...searchTerms(message)];
-  const known = candidates.map((candidate) => ({ candidate, terms: termsOf(candidate) }));
-  const weights = asked.map((term) => {
-    const having = known.filter(({ terms }) => terms.has(term)).length;
-    return Math.log(1 + known.length / Math.max(1, having));
+  const terms = [...searchTerms(message)];
+  const scored = candidates.map((candidate) => ({ candidate, own: termsOf(candidate) }));
+  const weights = terms.map((term) => {
+    const matching = scored.filter(({ own }) => own.has(term)).length;
+    return Math.log(1 + scored.length / Math.max(1, matching));
   });
-  return known
-    .map(({ candidate, terms }) => ({
+  return scored
+    .map(({ candidate, own }) => ({
       candidate,
-      score: asked.reduce((sum, term, at) => sum + (terms.has(term) ? (weights[at] ?? 0) : 0), 0),
+      score: terms.reduce((sum, term, at) => sum + (own.has(term) ? (weights[at] ?? 0) : 0), 0),
     }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || newerFirst(a.candidate, b.candidate))

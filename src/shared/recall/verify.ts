@@ -1,12 +1,12 @@
-// A memory tells what was true when it was written. What it names in the workspace is looked for
-// before the model relies on it; only what is known to be missing is said.
+// A memory says what was true when it was written. Its claims are checked in the workspace before the
+// model relies on them; only what is known to be missing is reported.
 
 import type { FileEntry } from "../files/store.ts";
 import { isWithin } from "../safety/path.ts";
 import { type Claims, claimsOf } from "./claims.ts";
 import { createProbe, type Found, PROBE_BUDGET, type Probe, type Workspace } from "./probe.ts";
 
-/** Letters of names, as in claims.ts: a comment in Chinese has no blank in front of a name. */
+/** Letters of names, as in claims.ts: a comment in Chinese has no blank before a name. */
 const PART_OF_NAME = /[\w$\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;
 
 interface Checked extends Claims {
@@ -16,9 +16,9 @@ interface Checked extends Claims {
 }
 
 /**
- * For each memory what of its claims could not be confirmed, in words. Names of the memory directory's
- * own files (`memoryFiles`, relative to it) are no claims. Nothing is said of what could not be
- * looked at; of a symbol only where every file was seen, or a file that the memory names. Never throws.
+ * The claims of each memory that could not be confirmed, in words. Names of the memory directory's own
+ * files (`memoryFiles`, relative to it) are no claims. What could not be looked at is not reported; a
+ * symbol only if every file was read, or a file that the memory names. Never throws.
  */
 export async function verifyClaims(
   memories: readonly { path: string; text: string }[],
@@ -52,7 +52,7 @@ function filesOf(paths: readonly string[], found: ReadonlyMap<string, Found>): F
   });
 }
 
-/** First the files that a memory names itself, then all of them, if any symbol is left. */
+/** Searches the files that a memory names, then all files if a symbol is left. */
 async function missingSymbols(
   checked: readonly Checked[],
   probe: Probe,
@@ -60,35 +60,36 @@ async function missingSymbols(
   await probe.open(checked.flatMap(({ files, symbols }) => (symbols.length > 0 ? files : [])));
   const open = checked.map(({ symbols, files, ...rest }) => {
     const texts = files.map(({ path }) => probe.opened.get(path) ?? "");
-    const left = symbols.filter((symbol) => !texts.some((text) => holds(text, symbol)));
+    const left = symbols.filter((symbol) => !texts.some((text) => containsSymbol(text, symbol)));
     return { ...rest, files, symbols: left };
   });
   if (open.every(({ symbols }) => symbols.length === 0)) return new Map();
-  // In a project that is too large to be searched, what the named files lack is all that is known.
-  const sawAll = await probe.openAll();
+  // If the project is too large to search, only the named files can tell.
+  const readAll = await probe.openAll();
   const all = [...probe.opened];
   return new Map(
     open.map(({ memory, symbols, files }) => {
-      if (!sawAll && files.length === 0) return [memory, []];
+      if (!readAll && files.length === 0) return [memory, []];
       if (!files.every(({ path }) => probe.opened.has(path))) return [memory, []];
       const gone = symbols.filter(
-        (symbol) => !all.some(([path, text]) => holds(text, symbol) || holds(path, symbol)),
+        (symbol) =>
+          !all.some(([path, text]) => containsSymbol(text, symbol) || containsSymbol(path, symbol)),
       );
-      const where = whereOf(files, sawAll);
-      return [memory, gone.map((symbol) => `\`${symbol}\` was not found in ${where}`)];
+      const place = placeOf(files, readAll);
+      return [memory, gone.map((symbol) => `\`${symbol}\` was not found in ${place}`)];
     }),
   );
 }
 
-function whereOf(files: readonly FileEntry[], sawAll: boolean): string {
+function placeOf(files: readonly FileEntry[], readAll: boolean): string {
   const [file, more] = files;
-  if (!sawAll) return file && !more ? `\`${file.path}\`` : "the files named here";
+  if (!readAll) return file && !more ? `\`${file.path}\`` : "the files named here";
   if (file === undefined || more !== undefined) return "the workspace";
   return `\`${file.path}\` or elsewhere in the workspace`;
 }
 
-/** Whether a text holds a name as a word of its own. */
-function holds(text: string, symbol: string): boolean {
+/** Whether a text contains a symbol as a whole word. */
+function containsSymbol(text: string, symbol: string): boolean {
   for (let at = text.indexOf(symbol); at !== -1; at = text.indexOf(symbol, at + 1)) {
     const around = `${text[at - 1] ?? " "}${text[at + symbol.length] ?? " "}`;
     if (!PART_OF_NAME.test(around)) return true;

@@ -1,13 +1,13 @@
-// The words of a text: how many there are, and by which it is found where no model chooses.
+// The words of a text: their number, and the search terms for the choice without a model.
 
-/** Looked at of one text, in characters (UTF-16 units): a question is at its beginning. */
+/** The part of a text that is read, in UTF-16 units: a question is at its beginning. */
 const MOST_CHARACTERS = 20_000;
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
-/** Scripts that write no blanks between words, or glue particles to them. */
+/** Scripts without blanks between words, or with particles attached to them. */
 const RUN =
   /\p{Script=Han}+|\p{Script=Hiragana}+|[\p{Script=Katakana}\u30fc]+|\p{Script=Hangul}+/gu;
-/** Chinese and Japanese words that say nothing about the matter; pairs do not reach across them. */
+/** Chinese and Japanese words that say nothing about the subject; no pair spans one. */
 const FILLER =
   /[为為]什[么麼]|什[么麼]|怎[么麼]|[怎这這那]样|如何|哪[里裡些个個]|可以|[请請][问問]|[这這那][个個些]|[的了吗嗎呢吧是我你您他她它们們请請]|[こそあど][れの]|どこ|なに|です|ます|ました|ません|でし[たょ]|[しっ]て|した|する|[いあ]る|ない|から|まで|こと|もの|ので|では|には|とは|ください/gu;
 /** Between the parts of snake_case and camelCase names: "HTTPServer" has two. */
@@ -43,8 +43,8 @@ export function wordCount(text: string): number {
 }
 
 /**
- * What two texts are compared by: words in lower case, whole and by the parts of their names, without
- * plural endings and stop words; where a script writes no blanks, pairs of neighbours. A term is a
+ * The terms by which two texts are compared: words in lower case and the parts of compound names,
+ * without plural endings and stop words; for scripts without blanks, pairs of neighbours. A term is a
  * key, not always a word: "caches" and "cache" are both "cach".
  */
 export function searchTerms(text: string): Set<string> {
@@ -71,7 +71,7 @@ function addName(name: string, add: (term: string) => void): void {
   }
 }
 
-/** One key for a word and its plural: "releases", "boxes" and "stories" meet "release", "box" and "story". */
+/** One key for a word and its plural: "releases" and "release", "boxes" and "box", "stories" and "story". */
 function singular(word: string): string {
   if (word.length < 4) return word;
   const bare = /(?:ss|us|is)$/.test(word) ? word : word.replace(/s$/, "");

@@ -2,8 +2,8 @@ import { lostHeadings, notesHaveContent, parseNotes } from "./sections.ts";
 import { NOTES_SECTIONS } from "./template.ts";
 
 /**
- * Why a text cannot be the notes; undefined where it can. Every heading of the template stands there
- * once and in its place, with nothing above the first. The reason names what is wrong.
+ * Why a text cannot be the notes; undefined if it can. Notes contain every heading of the template once,
+ * in order, and nothing above the first. The reason says what to change.
  */
 export function checkNotes(text: string): string | undefined {
   const lost = lostHeadings(text);
@@ -15,8 +15,9 @@ export function checkNotes(text: string): string | undefined {
   }
   const { before, sections } = parseNotes(text);
   const names = sections.map(({ name }) => name);
-  const twice = names.find((name, n) => names.indexOf(name) !== n);
-  if (twice !== undefined) return `the heading "# ${twice}" stands there twice. Keep one of them`;
+  const duplicate = names.find((name, n) => names.indexOf(name) !== n);
+  if (duplicate !== undefined)
+    return `the heading "# ${duplicate}" stands there twice. Keep one of them`;
   const order = NOTES_SECTIONS.map(({ name }) => name);
   const moved = order.find((name, n) => name !== names[n]);
   if (moved !== undefined) {
@@ -26,7 +27,7 @@ export function checkNotes(text: string): string | undefined {
   return undefined;
 }
 
-/** The same of a change: one that leaves nothing of what was noted is none either. */
+/** As `checkNotes`, for a change: it must not remove everything that was noted. */
 export function checkChange(before: string, after: string): string | undefined {
   const reason = checkNotes(after);
   if (reason !== undefined) return reason;

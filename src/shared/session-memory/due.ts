@@ -1,11 +1,12 @@
-// When the notes are due: a rule over the size of the conversation now, never over what it took in all.
+// When the notes are due. The rule uses the present size of the conversation, not the tokens of all
+// requests together.
 
 import type { Usage } from "../loop/model.ts";
 
-/** How far the notes are, and how far the conversation is. */
+/** The state of the notes and of the conversation. */
 export interface NotesMark {
   /**
-   * Tokens of the conversation at the last finished update, or after a compaction since; null until a
+   * Tokens of the conversation at the last finished update, or after a later compaction; null until the
    * first update has finished.
    */
   baseline: number | null;
@@ -13,24 +14,24 @@ export interface NotesMark {
   toolCalls: number;
   /** Tokens of the conversation now. */
   tokens: number;
-  /** Whether the last answer asked for tools: without, it is a natural pause. */
+  /** Whether the last answer called tools; an answer without is a natural pause. */
   asked: boolean;
 }
 
-export interface NotesThresholds {
+interface NotesThresholds {
   firstTokens: number;
   growthTokens: number;
   toolCalls: number;
 }
 
-/** The size of a conversation by the last usage: all that went in, cached or not, and what came out. */
+/** Tokens of a conversation by its last usage: all input, cached or not, and the output. */
 export function conversationTokens(usage: Usage): number {
   return usage.input + usage.cacheRead + usage.cacheCreation + usage.output;
 }
 
 /**
- * Whether an update is due. The first one when the conversation has its size; each next one when it
- * has grown enough and has either used tools or come to a pause.
+ * Whether an update is due: the first one at a size, each later one after enough growth together with
+ * enough tool calls or a natural pause.
  */
 export function notesDue(mark: NotesMark, thresholds: NotesThresholds): boolean {
   if (mark.baseline === null) return mark.tokens >= thresholds.firstTokens;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { notesPrompt, toCondense } from "./prompt.ts";
+import { notesPrompt, sectionsToCondense } from "./prompt.ts";
 import { NOTES_SECTIONS, NOTES_TEMPLATE } from "./template.ts";
 
 const sized = (tokens: Record<string, number>) =>
@@ -7,7 +7,7 @@ const sized = (tokens: Record<string, number>) =>
     const bytes = 3 * (tokens[name] ?? 10) - `# ${name}\n\n`.length;
     return `# ${name}\n${"x".repeat(bytes)}\n`;
   }).join("\n");
-const names = (text: string) => toCondense(text).map(({ name }) => name);
+const names = (text: string) => sectionsToCondense(text).map(({ name }) => name);
 
 test("holds the notes whole, behind a fence that they cannot close", () => {
   expect(notesPrompt(NOTES_TEMPLATE, 5)).toContain(NOTES_TEMPLATE.trimEnd());

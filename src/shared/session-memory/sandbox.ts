@@ -4,12 +4,13 @@ import { createMounts } from "../files/mounts.ts";
 import type { FileStore } from "../files/store.ts";
 import { NOTES_BYTES } from "../limits/notes.ts";
 import type { Tool, ToolResult, ToolSpec, WriteTool } from "../loop/tool.ts";
+import { errorResult } from "../loop/tool.ts";
 import { canonicalPath, showPath } from "../safety/path.ts";
 import { createEditTool } from "../tools/edit.ts";
 import { checkChange } from "./check-notes.ts";
 import { NOTES_PATH } from "./template.ts";
 
-/** A copy of the notes that nobody else sees, and the tools that change it. */
+/** A private copy of the notes, and the tools that change it. */
 export interface NotesCopy {
   tools: Map<string, Tool>;
   read(): Promise<string>;
@@ -20,8 +21,8 @@ const FILE = NOTES_PATH.slice(FOLDER.length + 1);
 const ALLOWED = `the one tool of this run is Edit, on ${NOTES_PATH} alone`;
 
 /**
- * The tools of a notes fork: its parent's, by the same names and words, of which one works: Edit, on
- * a copy of the notes. A change that would lose a heading, or all that was noted, is refused.
+ * Copies the notes for a fork. Its tools are the parent's, with the same names and descriptions; only
+ * Edit works, on the copy. It refuses a change that loses a heading or all that was noted.
  */
 export async function copyNotes(
   notes: string,
@@ -34,7 +35,7 @@ export async function copyNotes(
   const mounts = createMounts([
     {
       at: FOLDER,
-      store: checked(store, read),
+      store: checkedStore(store, read),
       rights: "write",
       maxFileBytes: NOTES_BYTES,
       label: "session notes",
@@ -44,7 +45,7 @@ export async function copyNotes(
   const tools = parents.map((spec): Tool => {
     const { name, description, input_schema } = spec;
     const same = { name, description, input_schema };
-    return name === edit.name ? { ...onNotesOnly(edit), ...same } : refusing(same);
+    return name === edit.name ? { ...onNotesOnly(edit), ...same } : refusingTool(same);
   });
   return { tools: new Map(tools.map((tool) => [tool.name, tool])), read };
 }
@@ -65,15 +66,15 @@ function onNotesOnly(edit: WriteTool): WriteTool {
   };
 }
 
-function refusing(spec: ToolSpec): Tool {
+function refusingTool(spec: ToolSpec): Tool {
   return { ...spec, kind: "read", run: async () => refusal(spec.name) };
 }
 
 function refusal(what: string): ToolResult {
-  return { content: `Refused: ${what}: ${ALLOWED}`, isError: true, notes: [] };
+  return errorResult(`Refused: ${what}: ${ALLOWED}`);
 }
 
-function checked(store: FileStore, read: () => Promise<string>): FileStore {
+function checkedStore(store: FileStore, read: () => Promise<string>): FileStore {
   return {
     ...store,
     async put(path, bytes, precondition) {

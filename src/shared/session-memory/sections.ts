@@ -1,19 +1,19 @@
-// The notes as sections. A line "# <name>" with the name of a section begins it; every other line,
-// also one that looks like a heading, belongs to the section above.
+// The sections of the notes. A line "# <name>" with the name of a section begins it. Every other line
+// belongs to the section above, even if it looks like a heading.
 
 import { textTokens } from "../thread/tokens.ts";
 import { hintLine, NOTES_SECTIONS } from "./template.ts";
 
 export interface Section {
   name: string;
-  /** What stands under the heading, without blank lines at its ends. */
+  /** The text under the heading, without blank lines at its ends. */
   body: string;
 }
 
-export interface ParsedNotes {
-  /** What stands before the first heading. */
+interface ParsedNotes {
+  /** The text before the first heading. */
   before: string;
-  /** In the order in which they were found; a name may be there twice, or not at all. */
+  /** In the order of the text; a name may occur twice, or not at all. */
   sections: Section[];
 }
 
@@ -26,18 +26,18 @@ const HINTS: ReadonlyMap<string, string> = new Map(
   NOTES_SECTIONS.map(({ name, hint }) => [name, hintLine(hint)]),
 );
 
-/** Reads notes, whatever their state. */
+/** Reads any text as notes. */
 export function parseNotes(text: string): ParsedNotes {
   const before: string[] = [];
-  const found: { name: string; lines: string[] }[] = [];
+  const sections: { name: string; lines: string[] }[] = [];
   for (const line of text.split(/\r?\n/)) {
     const name = headingIn(line);
-    if (name !== undefined) found.push({ name, lines: [] });
-    else (found.at(-1)?.lines ?? before).push(line);
+    if (name !== undefined) sections.push({ name, lines: [] });
+    else (sections.at(-1)?.lines ?? before).push(line);
   }
   return {
     before: trimmed(before),
-    sections: found.map(({ name, lines }) => ({ name, body: trimmed(lines) })),
+    sections: sections.map(({ name, lines }) => ({ name, body: trimmed(lines) })),
   };
 }
 
@@ -48,7 +48,7 @@ export function renderNotes(sections: readonly Section[]): string {
     .join("\n");
 }
 
-/** The headings of the template that a text does not have, in their order. */
+/** The headings of the template that are missing in a text, in their order. */
 export function lostHeadings(text: string): string[] {
   const names = new Set(parseNotes(text).sections.map(({ name }) => name));
   return NOTES_SECTIONS.flatMap(({ name }) => (names.has(name) ? [] : [name]));
@@ -62,14 +62,14 @@ export function sectionSizes(text: string): SectionSize[] {
   }));
 }
 
-/** The sections of the new text that say something else than in the old one. */
+/** The sections of the new text whose body differs from the old text. */
 export function changedSections(before: string, after: string): SectionSize[] {
   const old = new Map(parseNotes(before).sections.map(({ name, body }) => [name, body]));
   const bodies = new Map(parseNotes(after).sections.map(({ name, body }) => [name, body]));
   return sectionSizes(after).filter(({ name }) => bodies.get(name) !== old.get(name));
 }
 
-/** What was noted in a section: its text without the line that says what belongs there. */
+/** What was noted in a section: its body without the hint of the template. */
 export function contentOf({ name, body }: Section): string {
   const hint = HINTS.get(name);
   return trimmed(body.split("\n").filter((line) => line.trim() !== hint));

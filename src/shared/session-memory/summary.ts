@@ -1,4 +1,4 @@
-// The notes as the summary of a conversation: bounded, whatever a fork or a person wrote into them.
+// The notes as the summary of a conversation, cut to their limits whatever a fork or a person wrote.
 
 import { NOTES_SECTION_TOKENS, NOTES_TOKENS } from "../limits/notes.ts";
 import { byteLength, cutBytes } from "../text/bytes.ts";
@@ -15,14 +15,13 @@ interface SummaryLimits {
 
 const MARK = "[… the rest of this section was left out: the notes are too long]";
 const MARK_BEFORE = "[… what came before was left out: the notes are too long]";
-/** Its newest lines stand last. */
+/** The section whose newest lines are the last ones. */
 const NEWEST_LAST = "Work log";
 
 /**
- * Notes fit to stand for a conversation: each section and the whole within their limits, cut at line
- * ends with a mark. Sections in which nothing was noted are left out, and so are the lines that say
- * what belongs where. Where all together are too long, the longest give way, and those that say where
- * the work stands keep what they have. Empty where nothing was noted.
+ * Cuts notes for a summary: each section and the whole to their limits, at line ends with a mark. It
+ * leaves out empty sections and the hints of the template. If all together are too long it cuts the
+ * longest sections, but never those of `KEPT_WHOLE`. The result is "" if nothing was noted.
  */
 export function notesForSummary(
   text: string,
@@ -33,12 +32,12 @@ export function notesForSummary(
     return body === "" ? [] : [{ name: section.name, body }];
   });
   const most = limits.sectionTokens * BYTES_PER_TOKEN;
-  const held = sections.map((section) => cutSection(section, most));
-  const bytes = shares(held, limits.tokens * BYTES_PER_TOKEN);
-  return renderNotes(held.map((section, n) => cutSection(section, bytes[n] ?? 0)));
+  const bounded = sections.map((section) => cutSection(section, most));
+  const bytes = shares(bounded, limits.tokens * BYTES_PER_TOKEN);
+  return renderNotes(bounded.map((section, n) => cutSection(section, bytes[n] ?? 0)));
 }
 
-/** What each section may have, in bytes: those that are kept whole first, then the shortest. */
+/** Bytes for each section: first for those that are kept whole, then for the shortest. */
 function shares(sections: readonly Section[], most: number): number[] {
   // One byte each for the blank line between two of them.
   let left = most - sections.length;
@@ -56,7 +55,7 @@ function shares(sections: readonly Section[], most: number): number[] {
   return given;
 }
 
-/** As many whole lines as fit; of a line that alone is too long, its beginning. */
+/** As many whole lines as fit; if not even one fits, its beginning. */
 function cutSection(section: Section, most: number): Section {
   if (sizeOf(section) <= most) return section;
   const fromEnd = section.name === NEWEST_LAST;

@@ -1,7 +1,7 @@
-/** Where the notes fork finds the notes: a path that only it has, of a file that lies in no store. */
+/** The notes fork's path of the notes. No other agent has it, and no store has the file. */
 export const NOTES_PATH = "/session/notes.md";
 
-/** The sections of the notes in their order, each with a line that says what belongs there. */
+/** The sections of the notes in their order, each with a hint that says what belongs there. */
 export const NOTES_SECTIONS = [
   { name: "Title", hint: "What this conversation is about, in a handful of words" },
   { name: "Current state", hint: "What is being done right now, what is half done, the next step" },
@@ -20,15 +20,15 @@ export const NOTES_SECTIONS = [
   { name: "Work log", hint: "One short line a step, the newest last" },
 ] as const;
 
-/** Sections that say where the work stands give way only where they are too long themselves. */
+/** Sections on the state of the work: they are cut only by their own limit. */
 export const KEPT_WHOLE: ReadonlySet<string> = new Set(["Current state", "Errors and corrections"]);
 
-/** The line under a heading that says what belongs there. */
+/** A hint as the line under its heading. */
 export function hintLine(hint: string): string {
   return `_${hint}_`;
 }
 
-/** The notes of a session in which nothing was noted yet. */
+/** The notes of a new session. */
 export const NOTES_TEMPLATE = NOTES_SECTIONS.map(
   ({ name, hint }) => `# ${name}\n${hintLine(hint)}\n`,
 ).join("\n");

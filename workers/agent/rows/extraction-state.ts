@@ -145,8 +145,8 @@ export function leaseGiven(sql: SqlStorage): void {
 }
 
 function settle(sql: SqlStorage): void {
-  const { settled } = nextBatch(marksBehind(sql));
-  if (settled !== undefined) changeExtraction(sql, { cursor: settled });
+  const { cursor } = nextBatch(marksBehind(sql));
+  if (cursor !== undefined) changeExtraction(sql, { cursor });
 }
 
 function dueTurns(sql: SqlStorage): number {

@@ -22,7 +22,7 @@ const planSchema = z.strictObject({
 });
 type Plan = z.infer<typeof planSchema>;
 
-/** Deletes one file, conditional on the content it had when it was asked for. */
+/** Deletes one file, conditional on the content that it had when the call was planned. */
 export function createDeleteTool(env: ToolEnv): WriteTool {
   async function plan(input: unknown): Promise<PlanResult> {
     const parsed = parseInput(schema, "Delete", input);
@@ -53,7 +53,7 @@ export function createDeleteTool(env: ToolEnv): WriteTool {
       case "conflict":
         return failure(`${path} was not deleted: it changed meanwhile. Read it and decide anew`);
       case "missing":
-        // Without a crash it was somebody else: as asked, but no change of ours.
+        // Without a crash somebody else deleted it, so it is no change of this call.
         return success(
           `${path} is deleted`,
           resumed ? [deleted(path, before, result.receipt)] : [],

@@ -23,7 +23,7 @@ const description = `Replaces one piece of text in a file and leaves the rest as
 - The change is made on the file as it is now: what others wrote elsewhere in it survives.
 - To make a new file, or to replace a whole one, use Write.`;
 
-// The new content is not part of the plan, only its hash: a workspace file may be larger than a row.
+// The plan contains the hash of the new content: a workspace file may be larger than a row.
 const planSchema = z.strictObject({
   op: z.literal("edit"),
   path: z.string(),
@@ -41,7 +41,7 @@ type Edited =
   | { status: "edited"; before: string; bytes: Uint8Array; count: number }
   | { status: "failed"; result: ToolResult };
 
-/** Replaces text in the file as it is now; each put is conditional on the content just read. */
+/** Replaces text in the file as it is now. Each put is conditional on the content just read. */
 export function createEditTool(env: ToolEnv): WriteTool {
   async function plan(input: unknown): Promise<PlanResult> {
     const parsed = parseInput(schema, "Edit", input);
@@ -60,7 +60,7 @@ export function createEditTool(env: ToolEnv): WriteTool {
     }
     try {
       const change = { path, old_string, new_string, replace_all };
-      const edited = await editFresh(target, change);
+      const edited = await editCurrent(target, change);
       if (edited.status === "failed") return refused(edited.result);
       const { before, bytes } = edited;
       const after = await sha256Hex(bytes);
@@ -71,34 +71,34 @@ export function createEditTool(env: ToolEnv): WriteTool {
   }
 
   /**
-   * Applies the change to what the file holds now. A conflict means that our put did not happen, so
-   * applying it again, to the newer content, cannot do it twice.
+   * Applies the change to the present content. After a conflict our put did not happen, so applying the
+   * change again, to the newer content, cannot apply it twice.
    */
   async function commit(plan: Plan): Promise<ToolResult> {
     const target = sandboxFile(env.mounts, plan.path, "write");
     if (target.status === "refused") return failure(target.message);
     for (let attempt = 1; attempt <= EDIT_ATTEMPTS; attempt += 1) {
-      const edited = await editFresh(target, plan);
+      const edited = await editCurrent(target, plan);
       if (edited.status === "failed") return edited.result;
-      const result = await store(target, edited);
+      const result = await storeEdited(target, edited);
       if (result !== undefined) return result;
     }
     return failure(`${plan.path} was not edited: others keep changing it. Read it and try again`);
   }
 
-  /** After a crash the change may have been made: it is made only where it certainly was not. */
+  /** After a crash the change may have been made. It is made only if it certainly was not. */
   async function resume(plan: Plan): Promise<ToolResult> {
     const target = sandboxFile(env.mounts, plan.path, "write");
     if (target.status === "refused") return failure(target.message);
     const current = await target.mount.store.get(target.relative);
     if (current !== undefined) {
       if ((await sha256Hex(current.bytes)) === plan.after) {
-        return done(plan.path, plan.before, current, "as asked", current.receipt);
+        return editedResult(plan.path, plan.before, current, "as asked", current.receipt);
       }
       if (current.etag === plan.before) {
         const edited = edit(target, plan, current);
         if (edited.status === "failed") return edited.result;
-        const result = await store(target, edited);
+        const result = await storeEdited(target, edited);
         if (result !== undefined) return result;
       }
     }
@@ -108,8 +108,8 @@ export function createEditTool(env: ToolEnv): WriteTool {
     );
   }
 
-  /** Undefined: the file changed between the read and the put, which did not happen. */
-  async function store(
+  /** Undefined if the file changed between the read and the put, which then did not happen. */
+  async function storeEdited(
     { path, mount, relative }: Target,
     { before, bytes, count }: Extract<Edited, { status: "edited" }>,
   ): Promise<ToolResult | undefined> {
@@ -117,11 +117,11 @@ export function createEditTool(env: ToolEnv): WriteTool {
     if (result.status === "conflict") return undefined;
     if (result.status === "refused") return failure(result.message);
     const what = `${count} replacement${count === 1 ? "" : "s"}`;
-    const edited = done(path, before, result.entry, what, result.receipt);
+    const edited = editedResult(path, before, result.entry, what, result.receipt);
     return withWarning(edited, result.warning);
   }
 
-  function done(
+  function editedResult(
     path: string,
     before: string,
     { etag, size }: FileEntry,
@@ -131,7 +131,7 @@ export function createEditTool(env: ToolEnv): WriteTool {
     const result = success(`Edited ${path}: ${what}, now ${size} bytes`, [
       { type: "changed", path, operation: "modified", etag, receipt },
     ]);
-    // Who did not know the whole file before does not know it now: a Write would undo others' work.
+    // If the model did not know the whole file before, a later Write could undo what others wrote.
     if (env.seen.get(path) !== before) return result;
     return { ...result, notes: [...result.notes, { type: "seen", path, etag }] };
   }
@@ -146,7 +146,7 @@ export function createEditTool(env: ToolEnv): WriteTool {
   };
 }
 
-async function editFresh(target: Target, change: Change): Promise<Edited> {
+async function editCurrent(target: Target, change: Change): Promise<Edited> {
   const { path, mount, relative } = target;
   const file = await mount.store.get(relative);
   if (file !== undefined) return edit(target, change, file);
@@ -181,7 +181,7 @@ function edit({ path, mount, relative }: Target, change: Change, file: StoredFil
   return { status: "edited", before: file.etag, bytes, count: replaced.count };
 }
 
-/** An edit of a part would write the rest away. */
+/** An edit of a partial read would delete the rest. */
 function isWhole(file: StoredFile): boolean {
   return file.bytes.length === file.size;
 }

@@ -7,7 +7,7 @@ import { createReadTool } from "./read.ts";
 import type { ToolEnv } from "./sandbox.ts";
 import { createWriteTool } from "./write.ts";
 
-/** The file tools, always in this order: it is part of the bytes that the prompt cache keeps. */
+/** The file tools, always in this order: the prompt cache depends on it. */
 export function createFileTools(env: ToolEnv): Tool[] {
   return [
     createReadTool(env),

@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { listFiles, type MountedFile, type Mounts, relativeTo } from "../files/mounts.ts";
+import { listFiles, type MountedFile, relativeTo } from "../files/mounts.ts";
 import { GLOB_RESULTS, WALK_ENTRIES } from "../limits/tools.ts";
 import type { ReadTool, ToolResult } from "../loop/tool.ts";
 import { compileGlob, literalDirectory } from "../text/glob-pattern.ts";
 import { inputSchema, parseInput } from "./input.ts";
 import { nextTask, PACE_LIMITS, Pace, type PaceLimits, type Pause } from "./pace.ts";
 import { failure, failureOf, success } from "./result.ts";
-import { sandboxDirectory, type ToolEnv } from "./sandbox.ts";
+import { existsEmpty, sandboxDirectory, type ToolEnv } from "./sandbox.ts";
 
 const schema = z.strictObject({
   pattern: z.string().describe('Such as "**/*.md", "notes/*.{md,txt}" or "MEMORY.md"'),
@@ -18,11 +18,11 @@ const description = `Finds files by name and lists their paths, newest first.
 - A pattern without a slash matches file names at any depth; with one, the path below path (or below any of your directories).
 - At most ${GLOB_RESULTS} paths come back. To look inside files use Grep.`;
 
-export interface GlobLimits {
+interface GlobLimits {
   results: number;
-  /** Files looked at. */
+  /** Files that the walk visits. */
   entries: number;
-  /** Work of the pattern. */
+  /** Steps of the pattern. */
   pace: PaceLimits;
 }
 
@@ -30,10 +30,10 @@ const LIMITS: GlobLimits = { results: GLOB_RESULTS, entries: WALK_ENTRIES, pace:
 
 interface Found {
   files: MountedFile[];
-  looked: number;
+  visited: number;
   /** Files whose paths are too long for the pattern. */
   tooLong: number;
-  /** The work that one call may do was done before the end. */
+  /** The steps of the call were used up before the end. */
   exhausted: boolean;
 }
 
@@ -55,7 +55,7 @@ export function createGlobTool(
     if (target.status === "refused") return failure(target.message);
     const namesOf = namesFor(isAbsolute ? "/" : parsed.input.path && target.path);
     try {
-      const found: Found = { files: [], looked: 0, tooLong: 0, exhausted: false };
+      const found: Found = { files: [], visited: 0, tooLong: 0, exhausted: false };
       const pace = new Pace(limits.pace, pause);
       for await (const file of listFiles(env.mounts, target.path, limits.entries + 1)) {
         const names = namesOf(file);
@@ -64,15 +64,15 @@ export function createGlobTool(
         if (signal.aborted) return failure("Glob was stopped before it ended");
         found.exhausted = pace.exhausted;
         if (found.exhausted) break;
-        found.looked += 1;
-        if (found.looked > limits.entries) break;
+        found.visited += 1;
+        if (found.visited > limits.entries) break;
         if (names.some((name) => glob.matches(name))) found.files.push(file);
         else if (names.some((name) => glob.isTooLong(name))) found.tooLong += 1;
       }
-      if (found.looked === 0 && !found.exhausted && !isRoot(env.mounts, target.path)) {
+      if (found.visited === 0 && !found.exhausted && !existsEmpty(env.mounts, target.path)) {
         return failure(`Cannot look in ${target.path}: there is no such directory`);
       }
-      return list(pattern, target.path, found, limits);
+      return globResult(pattern, target.path, found, limits);
     } catch (error) {
       return failureOf(error, `Glob in ${target.path}`);
     }
@@ -80,16 +80,16 @@ export function createGlobTool(
   return { kind: "read", name: "Glob", description, input_schema: inputSchema(schema), run };
 }
 
-/** What the pattern is held against: the path below `base`, or in its mount or from the very top. */
+/** The paths that the pattern is matched with: below `base`, or in the mount and from the root. */
 function namesFor(base: string | undefined): (file: MountedFile) => string[] {
   if (base !== undefined) return ({ path }) => [relativeTo(base, path)];
   return ({ path, relative }) => [relative, relativeTo("/", path)];
 }
 
-function list(
+function globResult(
   pattern: string,
   path: string,
-  { files, looked, tooLong, exhausted }: Found,
+  { files, visited, tooLong, exhausted }: Found,
   limits: GlobLimits,
 ): ToolResult {
   files.sort((a, b) => b.entry.modified - a.entry.modified || (a.path < b.path ? -1 : 1));
@@ -100,7 +100,7 @@ function list(
       `[${limits.results} of ${files.length} are shown. Narrow pattern or path for the rest]`,
     );
   }
-  if (looked > limits.entries) {
+  if (visited > limits.entries) {
     lines.push(`[Only the first ${limits.entries} files were looked at. Narrow path for the rest]`);
   }
   if (tooLong > 0) {
@@ -110,14 +110,8 @@ function list(
   }
   if (exhausted) {
     lines.push(
-      `[Only the first ${looked} files were looked at: the pattern is too slow. Simplify it or narrow path]`,
+      `[Only the first ${visited} files were looked at: the pattern is too slow. Simplify it or narrow path]`,
     );
   }
   return success(lines.join("\n"));
-}
-
-/** Whether a directory exists without a file in it. */
-export function isRoot(mounts: Mounts, path: string): boolean {
-  const resolved = mounts.resolve(path);
-  return resolved.status === "above" || (resolved.status === "mounted" && resolved.relative === "");
 }

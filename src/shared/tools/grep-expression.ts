@@ -11,21 +11,21 @@ export type Expression =
       status: "compiled";
       /** Whether a line matches; `line` has at most `characters`. */
       matches(line: string): boolean;
-      /** How much of a line it is held against, in UTF-16 units. */
+      /** The first UTF-16 units of a line that are searched. */
       characters: number;
-      /** Work for each of them. */
+      /** Steps for each of them. */
       steps: number;
     }
   | { status: "refused"; message: string };
 
-/** Work for each character of looking for a plain text, splitting into lines included. */
+/** Steps per character of a search for plain text, splitting into lines included. */
 const LITERAL_STEPS = 0.05;
-/** Characters that a Unicode class counts for: its ranges are hundreds, and each is compiled. */
+/** Characters that a Unicode class counts as: it has hundreds of ranges, and each is compiled. */
 const UNICODE_CLASS = 30;
-/** How often it may be repeated less, and how much more work its program is. */
+/** Factor of its repetitions and of the steps of its program. */
 const UNICODE_FACTOR = 3;
 
-/** A pattern of RE2, bounded before it is compiled (by its text) and after (by its program). */
+/** Compiles an RE2 pattern. Limits its text before that and its program after it. */
 export function compileExpression(pattern: string, ignoreCase: boolean): Expression {
   if (pattern.length > PATTERN_CHARACTERS) {
     return refuse(`pattern has ${pattern.length} characters, the limit is ${PATTERN_CHARACTERS}`);
@@ -54,15 +54,15 @@ export function compileExpression(pattern: string, ignoreCase: boolean): Express
   }
 }
 
-/** What a pattern without operators looks for; a search for it costs next to nothing. */
+/** The plain text of a pattern without operators; such a search is cheap. */
 function literalOf(pattern: string): string | undefined {
   if (!/^(?:[^\\.*+?()[\]{}|^$]|\\[!-/:-@[-`{-~])+$/su.test(pattern)) return undefined;
   return pattern.replaceAll(/\\(.)/gsu, "$1");
 }
 
 /**
- * A bound of what a pattern compiles to, from its text alone: counts behind a group may multiply all
- * the rest, counts behind one character only add to it. Too high for many, too low for none.
+ * An upper bound of the program size from the text alone: counts after a group may multiply all the
+ * rest, counts after one character only add to it.
  */
 function sizeAtMost(pattern: string): number {
   const classes = unicodeClasses(pattern);

@@ -1,4 +1,4 @@
-// What Grep gives back: the lines that match, and what was left out.
+// The result of Grep: the lines that match, and a note about what was not searched.
 
 import type { ToolResult } from "../loop/tool.ts";
 import { byteLength } from "../text/bytes.ts";
@@ -16,11 +16,11 @@ export interface GrepResultLimits {
   /** Bytes of one file, of all files. */
   fileBytes: number;
   totalBytes: number;
-  /** Files looked at by name. */
+  /** Files that the walk visits. */
   entries: number;
 }
 
-/** What was left out, for the note at the end. */
+/** Counts of what was not searched, for the note at the end. */
 export interface Skipped {
   tooLarge: number;
   overLimit: number;
@@ -28,10 +28,10 @@ export interface Skipped {
   unreadable: number;
   /** Files whose paths are too long for the glob. */
   longPaths: number;
-  /** Lines of which only the beginning was searched, and how much of them. */
+  /** Lines of which only the first `characters` were searched. */
   longLines: number;
   characters: number;
-  /** The work that one call may do was done before the end. */
+  /** The steps of the call were used up before the end. */
   exhausted: boolean;
   unlisted: boolean;
 }
@@ -68,25 +68,28 @@ export function grepResult(
   const lines = [...rows.lines];
   if (lines.length === 0) lines.push(`No line below ${path} matches "${pattern}"`);
   if (rows.full) lines.push("[There are more matches. Narrow pattern, path or glob for the rest]");
-  const left: string[] = [];
-  if (skipped.tooLarge > 0) left.push(`${skipped.tooLarge} files over ${limits.fileBytes} bytes`);
-  if (skipped.binary > 0) left.push(`${skipped.binary} binary files`);
-  if (skipped.unreadable > 0) left.push(`${skipped.unreadable} files that could not be read`);
+  const unsearched: string[] = [];
+  if (skipped.tooLarge > 0)
+    unsearched.push(`${skipped.tooLarge} files over ${limits.fileBytes} bytes`);
+  if (skipped.binary > 0) unsearched.push(`${skipped.binary} binary files`);
+  if (skipped.unreadable > 0) unsearched.push(`${skipped.unreadable} files that could not be read`);
   if (skipped.overLimit > 0) {
-    left.push(
+    unsearched.push(
       `${skipped.overLimit} files beyond ${limits.files} files or ${limits.totalBytes} bytes`,
     );
   }
   if (skipped.longPaths > 0)
-    left.push(`${skipped.longPaths} files with paths too long for the glob`);
+    unsearched.push(`${skipped.longPaths} files with paths too long for the glob`);
   if (skipped.longLines > 0) {
-    left.push(
+    unsearched.push(
       `what is behind the first ${skipped.characters} characters of ${skipped.longLines} lines`,
     );
   }
   if (skipped.exhausted)
-    left.push("the rest, because the pattern is too slow: simplify it, or narrow path or glob");
-  if (skipped.unlisted) left.push(`everything after the first ${limits.entries} files`);
-  if (left.length > 0) lines.push(`[Not searched: ${left.join(", ")}]`);
+    unsearched.push(
+      "the rest, because the pattern is too slow: simplify it, or narrow path or glob",
+    );
+  if (skipped.unlisted) unsearched.push(`everything after the first ${limits.entries} files`);
+  if (unsearched.length > 0) lines.push(`[Not searched: ${unsearched.join(", ")}]`);
   return success(lines.join("\n"));
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { listFiles, type MountedFile, relativeTo } from "../files/mounts.ts";
+import type { MountedFile } from "../files/mounts.ts";
 import { STORAGE_CONCURRENCY } from "../limits/files.ts";
 import {
   GREP_FILE_BYTES,
@@ -12,14 +12,14 @@ import {
 } from "../limits/tools.ts";
 import type { ReadTool, ToolResult } from "../loop/tool.ts";
 import { decodeText } from "../text/decode.ts";
-import { compileGlob, type GlobPattern } from "../text/glob-pattern.ts";
-import { isRoot } from "./glob.ts";
+import { compileGlob } from "../text/glob-pattern.ts";
 import { compileExpression, type Expression } from "./grep-expression.ts";
+import { grepFiles } from "./grep-files.ts";
 import { type GrepResultLimits, grepResult, Rows, type Skipped } from "./grep-result.ts";
 import { inputSchema, parseInput } from "./input.ts";
 import { nextTask, PACE_LIMITS, Pace, type PaceLimits, type Pause } from "./pace.ts";
 import { failure, failureOf } from "./result.ts";
-import { sandboxDirectory, type ToolEnv } from "./sandbox.ts";
+import { existsEmpty, sandboxDirectory, type ToolEnv } from "./sandbox.ts";
 
 const schema = z.strictObject({
   pattern: z.string().min(1).describe("Regular expression in RE2 syntax, held against each line"),
@@ -35,7 +35,7 @@ const description = `Searches inside text files and lists the lines that match, 
 export interface GrepLimits extends GrepResultLimits {
   /** Reads in flight. */
   concurrency: number;
-  /** Work of the pattern. */
+  /** Steps of the pattern. */
   pace: PaceLimits;
 }
 
@@ -51,12 +51,12 @@ export const GREP_LIMITS: GrepLimits = {
   pace: PACE_LIMITS,
 };
 
-/** What a line costs beside its characters, in characters. */
+/** Cost of a line beside its own characters, in characters. */
 const LINE_OVERHEAD = 16;
 
 /**
- * Lists matching lines of text files, read a few at a time. `pause` breaks long work off, so that
- * others get in and an interrupt is heard; no slice of it is longer than some 20 ms.
+ * Lists matching lines of text files, read a few at a time. `pause` divides long work into slices of at
+ * most some 20 ms, so that other tasks run and an interrupt takes effect.
  */
 export function createGrepTool(
   env: ToolEnv,
@@ -86,8 +86,8 @@ export function createGrepTool(
         unlisted: false,
       };
       const pace = new Pace(limits.pace, pause);
-      const found = await candidates(env, target.path, filter, limits, skipped, pace, signal);
-      if (found.looked === 0 && !isRoot(env.mounts, target.path)) {
+      const found = await grepFiles(env, target.path, filter, limits, skipped, pace, signal);
+      if (found.visited === 0 && !existsEmpty(env.mounts, target.path)) {
         return failure(`Cannot search ${target.path}: there is no such file or directory`);
       }
       const { files } = found;
@@ -112,7 +112,7 @@ export function createGrepTool(
   return { kind: "read", name: "Grep", description, input_schema: inputSchema(schema), run };
 }
 
-/** Adds the lines that match, as long as there is room, budget and nobody who stops it. */
+/** Adds the lines that match, until the result is full, the steps are used up or the call is aborted. */
 async function search(
   path: string,
   text: string,
@@ -134,12 +134,12 @@ async function search(
       return;
     }
     if (line.length > characters) skipped.longLines += 1;
-    // Half a character at the cut is U+FFFD to the pattern: it matches less, not more.
+    // A lone surrogate at the cut is U+FFFD to the pattern: it matches less, not more.
     if (matches(line.slice(0, characters))) rows.add(path, number, line);
   }
 }
 
-/** The lines of a text one by one: all at once, a million empty ones would hold up everybody. */
+/** The lines of a text one by one: splitting a million lines at once would block other tasks. */
 function* linesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const found = text.indexOf("\n", start);
@@ -149,69 +149,10 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** The files to open, in the order of their paths; what is left out is counted in `skipped`. */
-async function candidates(
-  env: ToolEnv,
-  path: string,
-  filter: GlobPattern | undefined,
-  limits: GrepLimits,
-  skipped: Skipped,
-  pace: Pace,
-  signal: AbortSignal,
-): Promise<{ files: MountedFile[]; looked: number }> {
-  const files: MountedFile[] = [];
-  let bytes = 0;
-  let looked = 0;
-  for await (const file of filesAt(env, path, limits.entries + 1)) {
-    looked += 1;
-    if (looked > limits.entries) {
-      skipped.unlisted = true;
-      break;
-    }
-    if (filter?.status === "compiled") {
-      const names = namesOf(path, file);
-      const pausing = pace.before(filter.steps(names));
-      if (pausing) await pausing;
-      if (signal.aborted || pace.exhausted) {
-        skipped.exhausted = pace.exhausted;
-        break;
-      }
-      if (!names.some((name) => filter.matches(name))) {
-        if (names.some((name) => filter.isTooLong(name))) skipped.longPaths += 1;
-        continue;
-      }
-    }
-    if (file.entry.size > limits.fileBytes) skipped.tooLarge += 1;
-    else if (files.length >= limits.files || bytes + file.entry.size > limits.totalBytes) {
-      skipped.overLimit += 1;
-    } else {
-      bytes += file.entry.size;
-      files.push(file);
-    }
-  }
-  return { files, looked };
-}
-
-/** The one file that `path` names, or else all below it. */
-async function* filesAt(env: ToolEnv, path: string, limit: number): AsyncGenerator<MountedFile> {
-  const resolved = env.mounts.resolve(path);
-  if (resolved.status === "mounted" && resolved.relative !== "") {
-    const { mount, relative } = resolved;
-    const entry = await mount.store.head(relative);
-    if (entry !== undefined) yield { path, mount, relative, entry };
-  }
-  yield* listFiles(env.mounts, path, limit);
-}
-
-/** What a glob is held against. */
-function namesOf(base: string, { path, relative }: MountedFile): string[] {
-  return [...new Set([relativeTo(base, path), relative, path.slice(1)])];
-}
-
 async function readText(file: MountedFile, skipped: Skipped): Promise<string | undefined> {
   try {
     const stored = await file.mount.store.get(file.relative);
-    // Deleted since it was listed: it holds no line.
+    // Undefined: deleted since it was listed.
     if (stored === undefined) return undefined;
     const text = decodeText(stored.bytes);
     if (text === undefined) skipped.binary += 1;

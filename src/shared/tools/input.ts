@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ToolResult } from "../loop/tool.ts";
 import { failure } from "./result.ts";
 
-/** Text from a model: half a character could not be stored as it is. */
+/** Text from a model, without lone surrogates: they cannot be stored as UTF-8. */
 export const text = z
   .string()
   .refine((value) => value.isWellFormed(), "holds half a character (a lone surrogate)");
@@ -13,7 +13,7 @@ export function inputSchema(schema: z.ZodType): Record<string, unknown> {
   return rest;
 }
 
-/** The input as the schema has it, or an error result that names each field that is wrong. */
+/** The parsed input, or an error result that names each wrong field. */
 export function parseInput<T>(
   schema: z.ZodType<T>,
   tool: string,

@@ -1,13 +1,13 @@
-// Patterns come from models. RE2 is linear in the text, but its constant grows with the pattern, and
-// one call of it cannot be stopped. So work is counted before it is done, in characters times
-// instructions, and broken off by pauses in which others get in and an interrupt is heard.
+// Patterns come from models. RE2 is linear in the text, but its constant grows with the pattern, and one
+// call of it cannot be stopped. So steps (characters times instructions) are counted before they are
+// done. Between slices of them there are pauses, in which other tasks run and an interrupt takes effect.
 
 import { PATTERN_SLICE_STEPS, PATTERN_STEPS } from "../limits/tools.ts";
 
-/** Ends the slice of work that runs: resolves in a later task, behind what has waited meanwhile. */
+/** Ends a slice of work: resolves in a later task, after those that were queued meanwhile. */
 export type Pause = () => Promise<void>;
 
-/** A timer is the one way to a later task that every platform has. It measures no time. */
+/** By a timer, since every platform has one. It measures no time. */
 export const nextTask: Pause = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 export interface PaceLimits {
@@ -19,7 +19,7 @@ export interface PaceLimits {
 
 export const PACE_LIMITS: PaceLimits = { slice: PATTERN_SLICE_STEPS, all: PATTERN_STEPS };
 
-/** The work of one tool call. */
+/** Counts the steps of one tool call. */
 export class Pace {
   private slice = 0;
   private done = 0;
@@ -31,12 +31,12 @@ export class Pace {
     this.pause = pause;
   }
 
-  /** Whether the budget is used up. */
+  /** Whether all steps are used up. */
   get exhausted(): boolean {
     return this.done > this.limits.all;
   }
 
-  /** Counts work that is to follow at once; wait for what it gives back, if anything. */
+  /** Counts steps that follow at once. Await the result, if there is one, before them. */
   before(steps: number): Promise<void> | undefined {
     this.done += steps;
     this.slice += steps;

@@ -1,5 +1,5 @@
-// What a session's mode says of a call. Decided on the canonical path, by the same rule as the
-// sandbox: what is spelled so that it only looks like memory is not memory.
+// The decision on a call by the session's permission mode. It uses the canonical path, as the sandbox
+// does: a path that only looks like memory is not memory.
 
 import * as z from "zod";
 import type { Permission } from "../loop/pending-action.ts";
@@ -8,7 +8,7 @@ import { canonicalPath, isWithin, showPath } from "../safety/path.ts";
 import { refused } from "./plan.ts";
 import { failure } from "./result.ts";
 
-/** `ask` and `read_only` are about changes outside the agent's own memory; reading is always free. */
+/** `ask` and `read_only` concern changes outside the agent's own memory; reading is always allowed. */
 export const permissionMode = z.enum(
   ["accept_edits", "ask", "read_only"],
   'is none of "accept_edits", "ask", "read_only"',
@@ -17,11 +17,11 @@ export type PermissionMode = z.infer<typeof permissionMode>;
 
 export interface PermissionRules {
   mode: PermissionMode;
-  /** Canonical path of the agent's own memory; undefined where it has none. */
+  /** Canonical path of the agent's own memory; undefined if it has none. */
   memory: string | undefined;
 }
 
-/** What is decided of a call of this tool before it runs; `deny` where there is no such tool. */
+/** The decision on a call of this tool before it runs; `deny` if there is no such tool. */
 export function permissionOf(
   tool: Tool | undefined,
   input: Record<string, unknown>,
@@ -34,7 +34,7 @@ export function permissionOf(
   return rules.mode === "ask" ? "ask" : "deny";
 }
 
-/** The same tools; a change that the mode denies is refused when it is planned. */
+/** The same tools, whose `plan` refuses what the mode denies. */
 export function permittedTools(tools: readonly Tool[], rules: PermissionRules): Tool[] {
   return tools.map((tool) => (tool.kind === "write" ? guarded(tool, rules) : tool));
 }
@@ -56,7 +56,7 @@ function guarded(tool: WriteTool, rules: PermissionRules): WriteTool {
   };
 }
 
-/** A file below the memory directory; a path that the sandbox would refuse is none. */
+/** Whether a path is a file below the memory directory; one that the sandbox refuses is not. */
 function isOwnMemory(path: unknown, memory: string | undefined): boolean {
   if (typeof path !== "string" || memory === undefined) return false;
   const canonical = canonicalPath(path);

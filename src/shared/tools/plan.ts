@@ -1,4 +1,4 @@
-// The two steps of a writing tool, as all three of them take them.
+// The plans of the writing tools: written as JSON, read back and committed.
 
 import type * as z from "zod";
 import type { PlanResult, ToolResult } from "../loop/tool.ts";
@@ -13,8 +13,8 @@ export function refused(result: ToolResult): PlanResult {
 }
 
 /**
- * Reads a plan back and carries it out with `run`. A throw leaves open whether the change was made,
- * and the result says so. Never throws.
+ * Reads a plan back and carries it out with `run`. If that throws, the result says that the change may
+ * or may not have been made. Never throws.
  */
 export async function commitPlan<T extends { path: string }>(
   schema: z.ZodType<T>,

@@ -21,7 +21,7 @@ const description = `Shows a text file with its line numbers: each line is the n
 - The line number and the tab are not part of the file: leave them out of Edit's old_string.
 - Read a file before you Write over it.`;
 
-export interface ReadLimits {
+interface ReadLimits {
   lines: number;
   /** UTF-8 bytes of one result. */
   bytes: number;
@@ -34,7 +34,7 @@ const LIMITS: ReadLimits = {
   lineCharacters: TOOL_LINE_CHARACTERS,
 };
 
-/** Shows a file and says that the model knows its content, by a note, which the session remembers with the result. */
+/** Shows a file. If all of it is shown, a note says that the model knows its content. */
 export function createReadTool(env: ToolEnv, limits: ReadLimits = LIMITS): ReadTool {
   async function run(input: unknown): Promise<ToolResult> {
     const parsed = parseInput(schema, "Read", input);
@@ -54,8 +54,8 @@ export function createReadTool(env: ToolEnv, limits: ReadLimits = LIMITS): ReadT
         return failure(`Cannot read ${path}: there is no such file. Glob lists what there is`);
       }
       const shown = show(path, file, offset, { ...limits, lines: Math.min(limit, limits.lines) });
-      // A part is not enough: a Write over it would destroy lines that the model never saw. And only
-      // a note: a read may be thrown away, and then the model has not seen it.
+      // Not after a part of it: a Write would destroy lines that the model has not seen. The note comes
+      // with the result, since a read may be discarded before the model sees it.
       if (shown.result.isError || !shown.whole) return shown.result;
       return { ...shown.result, notes: [{ type: "seen", path, etag: file.etag }] };
     } catch (error) {
@@ -67,7 +67,7 @@ export function createReadTool(env: ToolEnv, limits: ReadLimits = LIMITS): ReadT
 
 interface Shown {
   result: ToolResult;
-  /** Nothing of the file was left out. */
+  /** All of the file is shown. */
   whole: boolean;
 }
 
@@ -90,7 +90,7 @@ function show(path: string, file: StoredFile, offset: number, limits: ReadLimits
   for (const [index, line] of lines.slice(offset - 1, offset - 1 + limits.lines).entries()) {
     const row = `${String(offset + index).padStart(6)}\t${showLine(line, limits.lineCharacters)}`;
     bytes += byteLength(row) + 1;
-    // The first line always comes: else a reader with an offset would never get on.
+    // The first line is always shown, so that a reader with an offset makes progress.
     if (bytes > limits.bytes && shown.length > 0) break;
     shown.push(row);
   }

@@ -1,20 +1,20 @@
-// Replacing text by slices: nothing in the new text is ever read as a pattern ("$&", "$1").
+// Replaces text by slices, so that nothing in the new text is read as a pattern ("$&", "$1").
 
-export type Replacement =
+type Replacement =
   | { status: "replaced"; text: string; count: number }
   | { status: "missing" }
   /** `count` matches, overlapping ones included; counting stops at `MOST_MATCHES`. */
   | { status: "ambiguous"; count: number };
 
-/** Counting every overlapping match of a long text in itself would take quadratic time. */
+/** Counting stops here: all overlapping matches of a long text would take quadratic time. */
 export const MOST_MATCHES = 1000;
 
 /**
- * Puts `replacement` where `wanted` is: at its only place, or with `all` at every place from left
- * to right. What `wanted` does not cover stays as it is, byte for byte.
+ * Puts `replacement` in the place of `wanted`: at its only match, or with `all` at every match from left
+ * to right. The rest of the text stays as it is, byte for byte.
  *
- * In a file with CRLF a `wanted` without CR matches across both kinds of line end, as the reader of
- * numbered lines sees no CR, and the new text takes the line ends that the file mostly has.
+ * In a text with CRLF a `wanted` without CR matches both kinds of line end, since Read shows no CR. The
+ * new text gets the line ends that most lines have.
  */
 export function replaceText(
   text: string,
@@ -55,7 +55,7 @@ function countMatches(text: string, wanted: string): number {
   return count;
 }
 
-/** Maps a place in the text without CRs to the text; asked for in ascending order only. */
+/** Maps an index of the text without CRs to one of the text. Call it in ascending order only. */
 function positionsIn(text: string): (viewIndex: number) => number {
   let removed = 0;
   let next = text.indexOf("\r\n");

@@ -1,33 +1,33 @@
-// What a path from a model may reach. The tool list never changes within a session: the sandbox
-// denies at the call. The canonical path that it returns is the only one used from there on.
+// What a path from a model may reach. The tool list never changes within a session, so the sandbox
+// refuses at the call. After it only the canonical path is used.
 
 import type { Mount, Mounts } from "../files/mounts.ts";
 import { checkWrite } from "../files/write-file.ts";
 import { canonicalPath, showPath } from "../safety/path.ts";
 
-/** What the file tools of one session share. */
+/** The part that the file tools of a session share. */
 export interface ToolEnv {
   mounts: Mounts;
-  /** What of each file the model knows. */
+  /** The files whose content the model knows. */
   seen: KnownFiles;
 }
 
-/** By canonical path, the etag of the content that the model knows. What a result's notes say counts. */
+/** The etag of the content that the model knows, by canonical path. The notes of results change it. */
 export interface KnownFiles {
   get(path: string): string | undefined;
 }
 
-export type Access = "read" | "write";
+type Access = "read" | "write";
 
 export type SandboxedFile =
   | { status: "file"; path: string; mount: Mount; relative: string }
   | { status: "refused"; message: string };
 
-export type SandboxedDirectory =
+type SandboxedDirectory =
   | { status: "directory"; path: string }
   | { status: "refused"; message: string };
 
-/** A path that may name a file: inside a mount, below its root, with the right to do it. */
+/** A path that may name a file: below the root of a mount, with the right to `access`. */
 export function sandboxFile(mounts: Mounts, raw: string, access: Access): SandboxedFile {
   const canonical = canonicalise(mounts, raw);
   if (canonical.status === "refused") return canonical;
@@ -44,12 +44,18 @@ export function sandboxFile(mounts: Mounts, raw: string, access: Access): Sandbo
   return { status: "file", path, mount, relative };
 }
 
-/** A place to search: in a mount or above some; nothing outside is ever looked at. */
+/** A directory to search: in a mount or above one. */
 export function sandboxDirectory(mounts: Mounts, raw: string): SandboxedDirectory {
   const canonical = canonicalise(mounts, raw);
   if (canonical.status === "refused") return canonical;
   if (mounts.resolve(canonical.path).status === "outside") return outside(mounts, canonical.path);
   return { status: "directory", path: canonical.path };
+}
+
+/** Whether a directory exists even without a file in it: the root of a mount, or one above it. */
+export function existsEmpty(mounts: Mounts, path: string): boolean {
+  const resolved = mounts.resolve(path);
+  return resolved.status === "above" || (resolved.status === "mounted" && resolved.relative === "");
 }
 
 const NAME_A_FILE = "name a file in it, Glob lists them";

@@ -27,7 +27,7 @@ type Plan = z.infer<typeof planSchema>;
 
 const encoder = new TextEncoder();
 
-/** Creates or replaces a file, conditional on what the model knows of it. */
+/** Creates or replaces a file, conditional on the content that the model knows. */
 export function createWriteTool(env: ToolEnv): WriteTool {
   async function plan(input: unknown): Promise<PlanResult> {
     const parsed = parseInput(schema, "Write", input);
@@ -43,7 +43,7 @@ export function createWriteTool(env: ToolEnv): WriteTool {
       const current = await mount.store.get(relative);
       const plan = { op: "write" as const, path, content };
       if (current === undefined) return planned({ ...plan, before: null });
-      if (holds(current, bytes)) {
+      if (hasContent(current, bytes)) {
         const notes = [{ type: "seen" as const, path, etag: current.etag }];
         return refused(success(`${path} already holds exactly this; nothing to do`, notes));
       }
@@ -67,19 +67,19 @@ export function createWriteTool(env: ToolEnv): WriteTool {
     if (result.status === "refused") return failure(result.message);
     if (result.status === "written") {
       const { entry, receipt, warning } = result;
-      return withWarning(done(plan, bytes.length, entry.etag, receipt), warning);
+      return withWarning(writtenResult(plan, bytes.length, entry.etag, receipt), warning);
     }
-    // A resumed commit may meet its own write; what holds the planned content is as planned.
+    // A resumed commit may find its own write: the planned content is there already.
     const current = resumed ? await mount.store.get(relative) : undefined;
-    if (current !== undefined && holds(current, bytes)) {
-      return done(plan, bytes.length, current.etag, current.receipt);
+    if (current !== undefined && hasContent(current, bytes)) {
+      return writtenResult(plan, bytes.length, current.etag, current.receipt);
     }
     return failure(
       `Nothing was written to ${path}: it changed meanwhile. Read it again and decide anew`,
     );
   }
 
-  function done(
+  function writtenResult(
     { path, before }: Plan,
     size: number,
     etag: string,
@@ -107,7 +107,7 @@ export function createWriteTool(env: ToolEnv): WriteTool {
 
 const CHANGED = "it changed since you read it. Read it again";
 
-function holds(file: StoredFile, bytes: Uint8Array): boolean {
+function hasContent(file: StoredFile, bytes: Uint8Array): boolean {
   if (file.size !== bytes.length || file.bytes.length !== bytes.length) return false;
   return file.bytes.every((byte, index) => byte === bytes[index]);
 }

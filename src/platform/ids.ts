@@ -1,25 +1,25 @@
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const LENGTH = 24;
 
-export type IdPrefix = "sesn" | "sevt" | "memstore" | "mem" | "memver" | "drm";
+type IdPrefix = "sesn" | "sevt" | "memstore" | "mem" | "memver" | "drm";
 
 /** A new id such as `sesn_7Kq…`: 24 characters of base 58, about 140 bits. */
 export function newId(prefix: IdPrefix): string {
   const bytes = crypto.getRandomValues(new Uint8Array(LENGTH * 2));
   let text = "";
   for (const byte of bytes) {
-    // 232 is the largest multiple of 58 in a byte: above it the choice would not be even.
+    // 232 is the largest multiple of 58 in a byte: larger bytes would favour some characters.
     if (byte < 232 && text.length < LENGTH) text += ALPHABET[byte % ALPHABET.length];
   }
   return text.length === LENGTH ? `${prefix}_${text}` : newId(prefix);
 }
 
-/** Whether a text can be an id of this kind at all; anything else is not looked up. */
+/** Whether a text has the form of an id of this kind; anything else need not be looked up. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return new RegExp(`^${prefix}_[1-9A-HJ-NP-Za-km-z]{24}$`).test(text);
 }
 
-/** The id that follows from a text: the same for the same text, 24 characters of its SHA-256. */
+/** An id derived from a text: 24 characters of its SHA-256, the same for the same text. */
 export async function derivedId(prefix: IdPrefix, text: string): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   let value = new Uint8Array(hash).reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);

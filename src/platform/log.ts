@@ -1,6 +1,6 @@
 /**
- * One line of JSON. Fields are ids, counts and codes: never content, a token, a path that a person
- * chose, or an error's own text, which may quote any of them.
+ * Writes one line of JSON. Fields are ids, counts and codes, never content, a token or a path that a
+ * person chose, nor an error's text, which may quote any of them.
  */
 export function log(event: string, fields: Record<string, string | number | boolean> = {}): void {
   console.log(JSON.stringify({ event, ...fields }));

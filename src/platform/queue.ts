@@ -1,19 +1,19 @@
-// The work queue: messages that point to work and never carry it. What is to be done is on disk where
-// it belongs; a message may be lost, doubled, late or out of order, and nothing depends on it.
+// The work queue. A message points to work that is recorded elsewhere, on disk. It may be lost, doubled,
+// late or out of order, and nothing depends on it.
 
 import * as z from "zod";
 import { QUEUE_DELAY_MOST_S } from "../shared/limits/extraction.ts";
 import { errorName, log } from "./log.ts";
 
-/** A session of this owner has turns, up to this one, that an extraction should look at. */
+/** A session has turns, up to `upTo`, that an extraction should look at. */
 const extract = z.strictObject({
   kind: z.literal("extract"),
   tenant: z.string().min(1),
   user: z.string().min(1),
   session: z.string().min(1),
-  /** The session's memory store: a message about another one is not about this session. */
+  /** The session's memory store. The session ignores a message with another one. */
   store: z.string().min(1),
-  /** Absent where the session is only told that its turn has come. */
+  /** Absent if the message only says that the session is next. */
   upTo: z.int().min(1).optional(),
 });
 const work = z.discriminatedUnion("kind", [extract]);
@@ -21,17 +21,17 @@ const work = z.discriminatedUnion("kind", [extract]);
 export type ExtractWork = z.infer<typeof extract>;
 export type Work = z.infer<typeof work>;
 
-/** Puts a pointer into the queue. Throws what the queue throws; the work itself is recorded elsewhere. */
+/** Sends a message. Throws what the queue throws. */
 export async function sendWork(queue: Queue, message: Work): Promise<void> {
   await queue.send(work.parse(message), { contentType: "json" });
 }
 
-/** What became of a message: done, or to be tried again after so many milliseconds. */
-export type WorkReply = { status: "done" } | { status: "retry"; afterMs: number };
+/** The result of a message: done, or retry it after so many milliseconds. */
+type WorkReply = { status: "done" } | { status: "retry"; afterMs: number };
 
 export interface WorkHandler {
   run(message: Work): Promise<WorkReply>;
-  /** The message was tried too often and comes no more. */
+  /** After the last retry of a message. */
   giveUp(message: Work): Promise<void>;
 }
 
@@ -39,9 +39,9 @@ const DEAD_LETTER_QUEUE = "memdir-work-dead";
 const FIRST_RETRY_MS = 5_000;
 
 /**
- * Consumes a batch of the work queue or of its dead-letter queue. Each message is answered for alone,
- * when its work is done: one that fails does not make its neighbours run again. One that cannot be
- * read is logged and goes no further, since it would be no better the next time.
+ * Consumes a batch of the work queue or of its dead-letter queue. Each message is acknowledged by itself,
+ * after its work, so that one failure does not repeat the others. A message that cannot be parsed is
+ * logged and acknowledged, since a retry would not help.
  */
 export async function consumeWork(batch: MessageBatch, handler: WorkHandler): Promise<void> {
   await Promise.all(

@@ -1,4 +1,4 @@
-// Every variable, named and parsed once: by the service, and by `npm start` before it starts one.
+// All environment variables, parsed once: by the service, and by `npm start` before it starts one.
 
 import * as z from "zod";
 import { MemdirError } from "../shared/errors.ts";
@@ -9,8 +9,8 @@ import { MODEL_IDLE_MS } from "../shared/limits/turn.ts";
 import { type MemoryPath, memoryBase, memoryPath } from "../shared/settings/memory-path.ts";
 import { permissionMode } from "../shared/tools/permission.ts";
 
-/** A whole number from `least` to `most`: a time that never comes is a mistake, not a setting. */
-const within = (least: number, most: number) =>
+/** A whole number from `least` to `most`. */
+const between = (least: number, most: number) =>
   z.coerce
     .number("is not a number")
     .int("is not a whole number")
@@ -23,7 +23,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** More than any window, budget or count that makes sense. */
 const MANY = 1_000_000_000;
 
-/** A path that these rules take; what they refuse is said with its rule, as a path is no secret. */
+/** A path that `rules` accepts. The message names the rule and the path, which is no secret. */
 const place = (rules: (path: string) => MemoryPath) =>
   z.string().superRefine((path, context) => {
     const result = rules(path);
@@ -34,7 +34,7 @@ const place = (rules: (path: string) => MemoryPath) =>
 
 const name = z.string().trim().regex(/^\S+$/, "is blank or holds a blank, so it names no model");
 
-/** A switch of any spelling: a config file may hold `true` or 0 where a shell holds text. */
+/** A switch: a config file may contain `true` or 0 in place of text. */
 const word = z.coerce.string();
 
 const variables = z.object({
@@ -46,46 +46,46 @@ const variables = z.object({
   ANTHROPIC_BASE_URL: z.url("is not a URL").optional(),
   MODEL: name.default("claude-opus-5-5"),
   RECALL_MODEL: name.default("claude-sonnet-5-5"),
-  /** Takes a turn over while the model itself is overloaded. */
+  /** Takes over while `MODEL` is overloaded. */
   FALLBACK_MODEL: name.optional(),
   REMOTE_MEMORY_DIR: place(memoryBase).optional(),
   MEMORY_PATH_OVERRIDE: place(memoryPath).optional(),
   DISABLE_AUTO_MEMORY: word.optional(),
   SIMPLE: word.optional(),
-  MODEL_IDLE_MS: within(1, 60 * MINUTE_MS).default(MODEL_IDLE_MS),
-  /** In place of what is known of the model: for local runs with a small window. */
-  CONTEXT_WINDOW_TOKENS: within(8000, MANY).optional(),
-  /** How long the first model call of a turn may wait for what is recalled. */
-  RECALL_WAIT_MS: within(0, MINUTE_MS).default(0),
+  MODEL_IDLE_MS: between(1, 60 * MINUTE_MS).default(MODEL_IDLE_MS),
+  /** Replaces the model's own context window: for local runs with a small one. */
+  CONTEXT_WINDOW_TOKENS: between(8000, MANY).optional(),
+  /** How long the first model call of a turn may wait for recall. */
+  RECALL_WAIT_MS: between(0, MINUTE_MS).default(0),
   RECALL_FALLBACK: z.enum(["words", "none"], 'is neither "words" nor "none"').default("words"),
   /** An extraction after every so many turns; 0 turns it off. */
-  EXTRACTION_EVERY_TURNS: within(0, MANY).default(1),
-  EXTRACTION_DRAIN_MS: within(0, 10 * MINUTE_MS).default(DRAIN_MS),
-  /** A sign of life comes three times in it. */
-  LEASE_MS: within(SECOND_MS, 60 * MINUTE_MS).default(LEASE_MS),
-  /** Session notes: the tokens of the first update, the growth until each next one. */
-  NOTES_FIRST_TOKENS: within(1, MANY).default(NOTES_FIRST_TOKENS),
-  NOTES_GROWTH_TOKENS: within(1, MANY).default(NOTES_GROWTH_TOKENS),
+  EXTRACTION_EVERY_TURNS: between(0, MANY).default(1),
+  EXTRACTION_DRAIN_MS: between(0, 10 * MINUTE_MS).default(DRAIN_MS),
+  /** A lease is renewed three times in this span. */
+  LEASE_MS: between(SECOND_MS, 60 * MINUTE_MS).default(LEASE_MS),
+  /** Session notes: tokens at the first update, growth until each later one. */
+  NOTES_FIRST_TOKENS: between(1, MANY).default(NOTES_FIRST_TOKENS),
+  NOTES_GROWTH_TOKENS: between(1, MANY).default(NOTES_GROWTH_TOKENS),
   /** How long a compaction waits for an update of the notes. */
-  NOTES_WAIT_MS: within(0, MINUTE_MS).default(NOTES_WAIT_MS),
+  NOTES_WAIT_MS: between(0, MINUTE_MS).default(NOTES_WAIT_MS),
   /** How a session asks before a tool changes something, unless its creation says otherwise. */
   PERMISSION_MODE: permissionMode.default("accept_edits"),
-  APPROVAL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(APPROVAL_TIMEOUT_MS),
-  CUSTOM_TOOL_TIMEOUT_MS: within(1, 30 * DAY_MS).default(CUSTOM_TOOL_TIMEOUT_MS),
-  DAILY_TOKEN_BUDGET: within(1, 1_000_000_000_000).optional(),
+  APPROVAL_TIMEOUT_MS: between(1, 30 * DAY_MS).default(APPROVAL_TIMEOUT_MS),
+  CUSTOM_TOOL_TIMEOUT_MS: between(1, 30 * DAY_MS).default(CUSTOM_TOOL_TIMEOUT_MS),
+  DAILY_TOKEN_BUDGET: between(1, 1_000_000_000_000).optional(),
 });
 
 export type Variables = z.infer<typeof variables>;
 
-/** What checks a token. */
-export type AuthSettings = Pick<
+/** The variables that check a token. */
+type AuthSettings = Pick<
   Variables,
   "AUTH_SECRET" | "AUTH_JWKS_URL" | "AUTH_ISSUER" | "AUTH_AUDIENCE"
 >;
-/** What a session needs to run turns. */
+/** The variables that a session needs. */
 export type AgentSettings = Omit<Variables, keyof AuthSettings>;
 
-/** Those of an environment that the service knows and that are not empty. */
+/** The variables of an environment that the service knows and that are not empty. */
 export function passedVariables(environment: Record<string, string | undefined>) {
   const passed: Record<string, string> = {};
   for (const name of Object.keys(variables.shape)) {
@@ -116,7 +116,7 @@ export function variablesOf(env: object): Variables {
   return result.data;
 }
 
-/** An empty variable is one that is not set: shells and files cannot tell the two apart. */
+/** An empty variable counts as unset: shells and files cannot tell the two apart. */
 function withoutEmpty(env: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
 }

@@ -31,30 +31,30 @@ const end = (reason: string, usage?: unknown) => [
 interface Outcome {
   events: ModelEvent[];
   outcome: Answer | ModelFailure;
-  spent: Usage | undefined;
+  usage: Usage | undefined;
 }
 
-async function hear(events: Iterable<unknown>, bytesMost = 100_000): Promise<Outcome> {
-  const soFar: Received = { usage: undefined, bytes: 0 };
+async function collect(events: Iterable<unknown>, bytesMost = 100_000): Promise<Outcome> {
+  const received: Received = { usage: undefined, bytes: 0 };
   async function* served() {
     yield* events;
   }
-  const speech = collectAnswer(served(), bytesMost, createCallIds([]), soFar);
+  const stream = collectAnswer(served(), bytesMost, createCallIds([]), received);
   const said: ModelEvent[] = [];
-  for (let next = await speech.next(); ; next = await speech.next()) {
-    if (next.done) return { events: said, outcome: next.value, spent: partialUsage(soFar) };
+  for (let next = await stream.next(); ; next = await stream.next()) {
+    if (next.done) return { events: said, outcome: next.value, usage: partialUsage(received) };
     said.push(next.value);
   }
 }
 
 async function answerTo(events: Iterable<unknown>): Promise<Answer> {
-  const { outcome } = await hear(events);
+  const { outcome } = await collect(events);
   if (outcome.status === "failed") throw new Error(`${outcome.kind}: ${outcome.message}`);
   return outcome;
 }
 
 async function failureTo(events: Iterable<unknown>, bytesMost?: number): Promise<string> {
-  const { outcome } = await hear(events, bytesMost);
+  const { outcome } = await collect(events, bytesMost);
   return outcome.status === "failed" ? outcome.kind : "answered";
 }
 
@@ -75,7 +75,7 @@ describe("ids of calls", () => {
   test("are unique in what is told and in what is kept, and agree", async () => {
     const ids = ["a", "a", "", 7, undefined, "b c", "x".repeat(65), "constructor", "__proto__"];
     const calls = ids.flatMap((id, n) => call(n, id, `{"n":${n}}`));
-    const { events, outcome } = await hear([start(), ...calls, ...end("tool_use")]);
+    const { events, outcome } = await collect([start(), ...calls, ...end("tool_use")]);
     if (outcome.status === "failed") throw new Error(outcome.message);
     const told = events.flatMap((event) => (event.type === "call" ? [event.call] : []));
     const kept = outcome.content.flatMap((each) => (each.type === "tool_use" ? [each] : []));
@@ -128,7 +128,7 @@ describe("blocks", () => {
   );
 
   test("with gaps stand in the order in which they came, and are counted from 0", async () => {
-    const { events, outcome } = await hear([
+    const { events, outcome } = await collect([
       start(),
       ...text(4000, "one"),
       ...text(7, "two"),
@@ -246,11 +246,14 @@ describe("what an answer that comes to no end is counted with", () => {
   const usage = { input_tokens: 100, cache_read_input_tokens: 7, output_tokens: 1 };
 
   test("nothing before it began", async () => {
-    expect((await hear([])).spent).toBeUndefined();
+    expect((await collect([])).usage).toBeUndefined();
   });
 
   test("the input as it was told, the output by the bytes that came", async () => {
-    const { outcome, spent: counted } = await hear([start(usage), ...text(0, "word ".repeat(60))]);
+    const { outcome, usage: counted } = await collect([
+      start(usage),
+      ...text(0, "word ".repeat(60)),
+    ]);
     expect(outcome).toMatchObject({ status: "failed", kind: "cut" });
     expect(counted).toMatchObject({ input: 100, cacheRead: 7 });
     expect(counted?.output).toBeGreaterThanOrEqual(100);
@@ -259,6 +262,6 @@ describe("what an answer that comes to no end is counted with", () => {
 
   test("the output as it was told, where that is more", async () => {
     const events = [start(usage), ...end("end_turn", { output_tokens: 900 }).slice(0, 1)];
-    expect((await hear(events)).spent).toMatchObject({ input: 100, output: 900 });
+    expect((await collect(events)).usage).toMatchObject({ input: 100, output: 900 });
   });
 });

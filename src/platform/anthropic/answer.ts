@@ -10,20 +10,20 @@ import { isRecord, readStreamEvent } from "./event.ts";
 
 type Block =
   | Exclude<StartedBlock, { type: "tool_use" }>
-  /** `call` is there once the input is complete. */
-  | { type: "tool_use"; id: string; name: string; json: string; call?: ToolCall };
+  /** `call`: set once the input is complete. */
+  | { type: "tool_use"; id: string; name: string; json: string; call?: ToolCall | undefined };
 
-/** What has been received of an answer, also where it comes to no end. */
+/** The part of an answer that has been received. */
 export interface Received {
-  /** Tokens as the server told them; undefined before it began. */
+  /** Tokens as the server reported them; undefined before it began. */
   usage: Usage | undefined;
-  /** JSON bytes of what the model said. */
+  /** JSON bytes of the blocks. */
   bytes: number;
 }
 
 /**
- * What an answer that broke off is counted with: the input as the server told it, the output by what
- * came, since its figure comes last. Undefined where the model had not begun.
+ * The usage of an answer that broke off: the input as the server reported it, the output estimated from
+ * the received bytes, since its count comes last. Undefined if the model had not begun.
  */
 export function partialUsage({ usage, bytes }: Received): Usage | undefined {
   if (!usage) return undefined;
@@ -31,10 +31,10 @@ export function partialUsage({ usage, bytes }: Received): Usage | undefined {
 }
 
 /**
- * Puts an answer together from raw stream events and yields what it says on the way. Only an answer
- * with `message_stop` is one; without it the call failed, and behind it nothing is read. Blocks stand
- * in the order in which they came, whatever their numbers. `bytesMost` bounds what is held and the
- * JSON that is stored. `callId` gives each call an id that is its own. `received` is kept up to date.
+ * Builds an answer from raw stream events, and yields model events on the way. Without `message_stop` the
+ * call has failed; events after it are not read. Blocks keep the order in which they came, whatever
+ * their index. `bytesMost`: JSON bytes in memory and in the result. `callId` gives each call a unique
+ * id. `received` is kept up to date.
  */
 export async function* collectAnswer(
   events: AsyncIterable<unknown>,
@@ -43,7 +43,7 @@ export async function* collectAnswer(
   received: Received,
 ): AsyncGenerator<ModelEvent, Answer | ModelFailure> {
   const blocks: Block[] = [];
-  /** By the server's number, the place in `blocks` of a block that has no end yet. */
+  /** The place in `blocks` of each block without an end, by the server's index. */
   const open = new Map<number, number>();
   let stopReason: string | undefined;
   let ended = false;
@@ -58,8 +58,8 @@ export async function* collectAnswer(
       stopReason = event.reason ?? stopReason;
     }
     if (event.type === "block_start") {
-      const block = opened(event.block, callId);
-      received.bytes += held(block);
+      const block = startBlock(event.block, callId);
+      received.bytes += startBytes(block);
       if (blocks.length >= ANSWER_BLOCKS || received.bytes > bytesMost) return tooLarge(bytesMost);
       const place = blocks.push(block) - 1;
       open.set(event.index, place);
@@ -93,29 +93,29 @@ export async function* collectAnswer(
   if (!ended || stopReason === undefined) {
     return failed("cut", "The model's answer broke off before its end");
   }
-  const whole = answer(blocks, stopReason, received.usage ?? NO_USAGE);
-  // Numbers grow when they are written anew, so that only now the size is known.
-  return jsonBytesOf(whole.content) > bytesMost ? tooLarge(bytesMost) : whole;
+  const answer = buildAnswer(blocks, stopReason, received.usage ?? NO_USAGE);
+  // Parsing and writing JSON can make numbers longer, so the size is checked again.
+  return jsonBytesOf(answer.content) > bytesMost ? tooLarge(bytesMost) : answer;
 }
 
-function answer(blocks: readonly Block[], stopReason: string, usage: Usage): Answer {
+function buildAnswer(blocks: readonly Block[], stopReason: string, usage: Usage): Answer {
   const content: AssistantBlock[] = [];
   const malformed = new Map<string, string>();
-  const limited = stopReason === "max_tokens";
+  const isCut = stopReason === "max_tokens";
   let cutCall = false;
   for (const block of blocks) {
     if (block.type === "other") continue;
     if (block.type !== "tool_use") {
-      const kept = spoken(block);
+      const kept = keptBlock(block);
       if (kept) content.push(kept);
       continue;
     }
-    // Where the limit struck within a call, its JSON may look whole all the same.
-    if (limited && (block.call === undefined || block === blocks.at(-1))) {
+    // A call that the limit cut may still have valid JSON.
+    if (isCut && (block.call === undefined || block === blocks.at(-1))) {
       cutCall = true;
       continue;
     }
-    // An answer that is whole may have left out the end of a block: the input says if it is complete.
+    // A complete answer may lack the end of a block: then the input shows whether it is complete.
     const { id, name, input, malformed: reason } = block.call ?? callOf(block);
     content.push({ type: "tool_use", id, name, input });
     if (reason !== undefined) malformed.set(id, reason);
@@ -123,12 +123,12 @@ function answer(blocks: readonly Block[], stopReason: string, usage: Usage): Ans
   return { status: "answered", content, malformed, stopReason, cutCall, usage };
 }
 
-function opened(block: StartedBlock, callId: (id: unknown) => string): Block {
+function startBlock(block: StartedBlock, callId: (id: unknown) => string): Block {
   if (block.type !== "tool_use") return block;
   return { type: "tool_use", id: callId(block.id), name: block.name, json: "" };
 }
 
-/** Adds to a block what belongs to it; false for what does not. */
+/** Adds a delta to a block; false if the kinds do not match. */
 function extend(block: Block, of: DeltaKind, text: string): boolean {
   if (block.type === "text" && of === "text") block.text += text;
   else if (block.type === "thinking" && of === "thinking") block.thinking += text;
@@ -150,10 +150,10 @@ function callOf(block: Extract<Block, { type: "tool_use" }>): ToolCall {
   }
 }
 
-/** The API refuses a lone surrogate, and JSON can smuggle one in as an escape. */
+/** Replaces lone surrogates, which JSON can contain as escapes: the API refuses them. */
 function wellFormed(input: Record<string, unknown>): Record<string, unknown> {
   const text = JSON.stringify(input);
-  // JSON.stringify writes what is lone as an escape of its own: looked for first, as it is rare.
+  // JSON.stringify escapes lone surrogates, so a search for the escape skips the usual case.
   if (!/\\ud[89a-f]/.test(text)) return input;
   const parsed: unknown = JSON.parse(text, (_key, value: unknown) => {
     if (typeof value === "string") return value.toWellFormed();
@@ -164,17 +164,17 @@ function wellFormed(input: Record<string, unknown>): Record<string, unknown> {
   return isRecord(parsed) ? parsed : {};
 }
 
-function spoken(
+function keptBlock(
   block: Exclude<Block, { type: "tool_use" } | { type: "other" }>,
 ): AssistantBlock | undefined {
-  // Thinking that was cut off has no signature, and without one the API refuses it for ever.
+  // Thinking that was cut has no signature, and the API refuses it without one.
   if (block.type === "thinking" && block.signature === "") return undefined;
   if (block.type !== "text") return block;
   return block.text.trim() === "" ? undefined : { type: "text", text: block.text.toWellFormed() };
 }
 
-/** JSON bytes of a block as it begins. */
-function held(block: Block): number {
+/** JSON bytes of a block at its start. */
+function startBytes(block: Block): number {
   return jsonBytesOf(block.type === "tool_use" ? [block.id, block.name] : block);
 }
 

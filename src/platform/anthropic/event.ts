@@ -1,5 +1,5 @@
-// Stream events as they come from a server that may not be the official one, read into what we use
-// of them. Nothing in them is taken for what its type says.
+// Parses stream events into the part that we use. The server may not be the official one, so every
+// field is checked.
 
 import { ANSWER_BLOCKS, USAGE_TOKENS } from "../../shared/limits/turn.ts";
 import type { Usage } from "../../shared/loop/model.ts";
@@ -9,23 +9,23 @@ export type StartedBlock =
   | { type: "thinking"; thinking: string; signature: string }
   | { type: "redacted_thinking"; data: string }
   | { type: "tool_use"; id: unknown; name: string }
-  /** Of a kind that we do not ask for. */
+  /** Of a kind that we do not use. */
   | { type: "other" };
 
-export type StreamEvent =
+type StreamEvent =
   | { type: "usage"; usage: Partial<Usage> }
   | { type: "block_start"; index: number; block: StartedBlock }
   | { type: "block_delta"; index: number; of: DeltaKind; text: string }
   | { type: "block_stop"; index: number }
   | { type: "stop_reason"; reason: string | undefined; usage: Partial<Usage> }
   | { type: "end" }
-  /** It cannot be told what block this is about. */
+  /** An event of a block without a valid index. */
   | { type: "broken" }
   | { type: "other" };
 
 export type DeltaKind = "text" | "thinking" | "signature" | "json";
 
-/** What an event says; `broken` where its block has no usable number, `other` where it is unknown. */
+/** Parses an event: `broken` if the index of its block is not valid, `other` if it is unknown. */
 export function readStreamEvent(value: unknown): StreamEvent {
   const raw = record(value);
   switch (raw.type) {
@@ -77,24 +77,24 @@ function startedBlock(block: Record<string, unknown>): StartedBlock {
 }
 
 function delta(index: number, raw: Record<string, unknown>): StreamEvent {
-  const said = (of: DeltaKind, text: unknown): StreamEvent => {
+  const deltaOf = (of: DeltaKind, text: unknown): StreamEvent => {
     return { type: "block_delta", index, of, text: textOf(text) };
   };
   switch (raw.type) {
     case "text_delta":
-      return said("text", raw.text);
+      return deltaOf("text", raw.text);
     case "thinking_delta":
-      return said("thinking", raw.thinking);
+      return deltaOf("thinking", raw.thinking);
     case "signature_delta":
-      return said("signature", raw.signature);
+      return deltaOf("signature", raw.signature);
     case "input_json_delta":
-      return said("json", raw.partial_json);
+      return deltaOf("json", raw.partial_json);
     default:
       return { type: "other" };
   }
 }
 
-/** The figures that are there: whole, not negative, capped. What is missing is not known. */
+/** The counts that are present: whole, not negative, capped. */
 function usageOf(value: unknown): Partial<Usage> {
   const raw = record(value);
   const usage: Partial<Usage> = {};
@@ -109,7 +109,7 @@ function usageOf(value: unknown): Partial<Usage> {
   return usage;
 }
 
-/** The API refuses any other name in a history, for ever; so such a call keeps none. */
+/** A name that the API accepts in a history; any other would make every later request fail. */
 function nameOf(value: unknown): string {
   return typeof value === "string" && /^[a-zA-Z0-9_-]{1,128}$/.test(value)
     ? value

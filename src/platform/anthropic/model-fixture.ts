@@ -1,4 +1,4 @@
-// A model behind a real HTTP server on this machine, and how the tests ask it.
+// A model on a real HTTP server on this machine, and how the tests call it.
 
 import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
 import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
@@ -12,7 +12,7 @@ export const KEY = ["sk", "ant", "very", "secret"].join("-");
 export const SECRET = "the PRIVATE content";
 export const LONG = "A text that is long enough for several chunks, and for some more of them.";
 
-/** From the start, since the SDK takes hold of it with its first client. */
+/** Replaced at import: the SDK keeps a reference from its first client. */
 export const logged = vi.spyOn(console, "error").mockImplementation(() => {});
 export const standIn = createStandIn();
 let served: Served;
@@ -71,12 +71,12 @@ export interface Reply {
   outcome: Answer | ModelFailure;
 }
 
-export interface AskOptions {
+interface AskOptions {
   idleMs?: number;
   answerBytes?: number;
   signal?: AbortSignal;
   baseUrl?: string;
-  /** Told of each event before the next one is asked for. */
+  /** Called with each event before the next one is read. */
   on?: (event: ModelEvent) => void;
 }
 
@@ -86,9 +86,9 @@ export async function ask(
 ): Promise<Reply> {
   const { idleMs = 5_000, answerBytes = 1_500_000, baseUrl = served.url, on } = options;
   const model = createAnthropicModel({ apiKey: KEY, baseUrl, idleMs, answerBytes });
-  const speech = model.stream(asked, options.signal ?? new AbortController().signal);
+  const stream = model.stream(asked, options.signal ?? new AbortController().signal);
   const events: ModelEvent[] = [];
-  for (let next = await speech.next(); ; next = await speech.next()) {
+  for (let next = await stream.next(); ; next = await stream.next()) {
     if (next.done) return { events, outcome: next.value };
     events.push(next.value);
     on?.(next.value);

@@ -1,7 +1,6 @@
-// The port to a model, over the official SDK: raw stream events, because a stream that stops
-// without `message_stop` looks like a complete one to the SDK's own readers; no retries here,
-// because ours are counted on disk; and a watchdog of our own, because the SDK's time limit ends
-// with the response's headers.
+// The model port over the official SDK. It uses raw stream events, because a stream without
+// `message_stop` looks complete to the SDK's own readers. It has no retries, because ours are counted
+// on disk, and its own watchdog, because the SDK's timeout ends with the response's headers.
 
 import { BaseAnthropic } from "@anthropic-ai/sdk/client";
 import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
@@ -11,27 +10,27 @@ import { createCallIds } from "../../shared/thread/call-ids.ts";
 import { collectAnswer, partialUsage, type Received } from "./answer.ts";
 import { requestBody } from "./request.ts";
 
-/** A count is waited for this long, in milliseconds: there is an estimate without it. */
+/** Timeout of a token count, in milliseconds: without a count there is an estimate. */
 const COUNT_MS = 5_000;
 
-export interface AnthropicOptions {
+interface AnthropicOptions {
   apiKey: string;
-  /** Another server that speaks the Messages API; the official one where undefined. */
+  /** Another server with the Messages API; the official one if undefined. */
   baseUrl: string | undefined;
-  /** Milliseconds of silence after which a call counts as stalled; headers included. */
+  /** Milliseconds without a byte, headers included, after which a call counts as stalled. */
   idleMs: number;
   /** JSON bytes of an answer. */
   answerBytes: number;
 }
 
-/** A model behind the Messages API. Its failures are returned, never thrown. */
+/** A model with the Messages API. Failures are returned, never thrown. */
 export function createAnthropicModel(options: AnthropicOptions): Model {
-  // The one resource that is used: the whole client is twice as large in the bundle.
+  // The only resource that is used: the whole client is twice as large in the bundle.
   const messagesWith = (init: { fetch: typeof fetch }) =>
     new Messages(
       new BaseAnthropic({
         apiKey: options.apiKey,
-        ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
+        baseURL: options.baseUrl,
         maxRetries: 0,
         // It would log the text of an event that it cannot read.
         logLevel: "off",
@@ -59,10 +58,10 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
         return watch.signal.aborted ? stalled(request, options.idleMs) : undefined;
       };
       const received: Received = { usage: undefined, bytes: 0 };
-      const failed = (own: ModelFailure): ModelFailure => {
-        const usage = partialUsage(received);
-        return { ...(stopped() ?? own), ...(usage ? { usage } : {}) };
-      };
+      const failed = (own: ModelFailure): ModelFailure => ({
+        ...(stopped() ?? own),
+        usage: partialUsage(received),
+      });
       const messages = messagesWith({
         fetch: (input, init) => watchedFetch(input, init, watch.alive),
       });
@@ -73,28 +72,28 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
         });
         const callId = createCallIds(request.messages);
         const outcome = yield* collectAnswer(events, options.answerBytes, callId, received);
-        // The SDK ends an aborted stream silently, so that it looks like one that was cut.
+        // The SDK ends an aborted stream silently, so it looks like one that broke off.
         return outcome.status === "answered" ? outcome : failed(outcome);
       } catch (error) {
         return failed(failureOf(error));
       } finally {
         watch.stop();
-        // Ends the connection where the reader left early; harmless after a proper end.
+        // Closes the connection if the reader stopped early; no effect after a normal end.
         watch.cancel();
       }
     },
   };
 }
 
-/** What tells a gateway, a log or a stand-in why a request is made. */
+/** Headers that say why a request is made, for a gateway, a log or the local model server. */
 function headersOf({ purpose, sessionId }: ModelRequest): Record<string, string> {
   return { "x-memdir-purpose": purpose, "x-memdir-session": sessionId };
 }
 
-/** The SDK would call the runtime's own without its `this`. */
+/** The SDK would call the runtime's `fetch` without its `this`. */
 const boundFetch: typeof fetch = (input, init) => fetch(input, init);
 
-/** The first byte or header of a response, and each further one, restarts the watch. */
+/** `alive` is called at the headers of the response and at each chunk of its body. */
 async function watchedFetch(
   input: string | URL | Request,
   init: RequestInit | undefined,
@@ -103,13 +102,13 @@ async function watchedFetch(
   const response = await fetch(input, init);
   alive();
   if (!response.body) return response;
-  const seen = new TransformStream<Uint8Array, Uint8Array>({
+  const watched = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       alive();
       controller.enqueue(chunk);
     },
   });
-  return new Response(response.body.pipeThrough(seen), response);
+  return new Response(response.body.pipeThrough(watched), response);
 }
 
 function startWatch(idleMs: number) {
@@ -134,16 +133,18 @@ function failureOf(error: unknown): ModelFailure {
     return failure("cut", "The connection to the model broke off in the middle of an answer");
   }
   const retryAfterMs = retryAfter(error.headers);
-  const hint = retryAfterMs === undefined ? {} : { retryAfterMs };
   const { status, type } = error;
   if (status === 529 || type === "overloaded_error") {
-    return { ...failure("overloaded", "The model is overloaded"), ...hint };
+    return { ...failure("overloaded", "The model is overloaded"), retryAfterMs };
   }
   if (status === 429) {
-    return { ...failure("rate_limited", "The model's rate limit is reached"), ...hint };
+    return { ...failure("rate_limited", "The model's rate limit is reached"), retryAfterMs };
   }
   if (status === undefined || status >= 500 || status === 408) {
-    return { ...failure("server_error", `The model's server failed (${status ?? type})`), ...hint };
+    return {
+      ...failure("server_error", `The model's server failed (${status ?? type})`),
+      retryAfterMs,
+    };
   }
   const tooLong = status === 400 && /prompt is too long/i.test(error.apiMessage ?? error.message);
   if (tooLong || status === 413) {
@@ -158,7 +159,7 @@ function failureOf(error: unknown): ModelFailure {
   return failure("rejected", `The model's server refused the request (${status} ${type ?? ""})`);
 }
 
-/** `retry-after-ms`, else `retry-after` in seconds or as a date; milliseconds. */
+/** Milliseconds from `retry-after-ms`, else from `retry-after` in seconds or as a date. */
 function retryAfter(headers: Headers | undefined): number | undefined {
   const exact = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
   if (exact >= 0) return exact;

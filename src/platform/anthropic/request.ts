@@ -9,17 +9,17 @@ type Param = Anthropic.Messages.MessageParam;
 type Block = Anthropic.Messages.ContentBlockParam;
 type Markable = Extract<Block, { type: "text" | "tool_result" | "tool_use" }>;
 
-/** A cache mark looks back this many blocks for an earlier one. Source: prompt caching, API. */
+/** A cache mark looks back this many blocks for an earlier one. Source: the API's prompt caching. */
 const LOOK_BACK_BLOCKS = 20;
-/** Distance between marks where much was added at once: some way below the look-back. */
+/** Distance between marks if much was added at once: below the look-back. */
 const MARK_EVERY_BLOCKS = 15;
-/** Marks on messages; the API takes four in all, and the system prompt has one. */
+/** Marks on messages: the API accepts four in all, and the system prompt has one. */
 const MESSAGE_MARKS = 3;
 
 /**
- * The body of a Messages API request. The same input gives the same bytes: the cache depends on it.
- * Marks stand at the end of the system prompt and on the last block, and further back where the
- * conversation is longer than a mark looks back.
+ * The body of a Messages API request. The same input gives the same bytes: the prompt cache depends on
+ * it. Cache marks are at the end of the system prompt and on the last block, and on earlier blocks if
+ * the conversation is longer than a mark looks back.
  */
 export function requestBody(request: ModelRequest): Body {
   const messages = request.messages.map(messageParam);
@@ -50,7 +50,7 @@ function toolParam({ name, description, input_schema }: ToolSpec): Anthropic.Mes
   return { name, description, input_schema: { ...input_schema, type: "object" } };
 }
 
-/** Copied, since marks are set on it. A lone surrogate that an older row still holds is healed. */
+/** A copy, since marks are set on it. Replaces lone surrogates, which older rows may contain. */
 function messageParam(message: Message): Param {
   if (message.role === "user") {
     return {
@@ -71,8 +71,8 @@ function messageParam(message: Message): Param {
 }
 
 /**
- * Marks the last block, then the one with which the request before ended (that is where its own mark
- * stood, however much one step has added since), then every 15th back from the last.
+ * Marks the last block, then the last block of the previous request (its own mark was there, however
+ * much one step has added), then every 15th block before the last.
  */
 function markMessages(messages: Param[]): void {
   const blocks = blocksOf(messages);

@@ -88,7 +88,7 @@ export function pem(label: string, end: string, indent = ""): string {
 }
 
 /** What looks like a secret and is none. */
-export const HARMLESS: Record<string, string> = {
+const HARMLESS: Record<string, string> = {
   "a masked GitLab token": key("gl", "pat-", "X".repeat(11), "-", "X".repeat(8)),
   "a masked AWS key id": key("AK", "IA", "X".repeat(16)),
   "the AWS key id of the docs": key("AK", "IA", "IOSFODNN7", "EXAMPLE"),

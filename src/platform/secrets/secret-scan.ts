@@ -1,9 +1,8 @@
-// The secret scanner: secretlint's recommended rules and our own, run over a file's name and text.
+// The secret scanner: runs secretlint's recommended rules and our own over a file's name and text.
 //
-// It runs the rules itself and not through @secretlint/core. Core does not start in workerd without
-// nodejs_compat (it needs `tty` through `debug`, and `PerformanceObserver`), obeys
-// `secretlint-disable` comments in the text, keeps a performance mark with the path for every scan,
-// and compares each hit with each other hit.
+// It does not use @secretlint/core, which does not start in workerd without nodejs_compat (it needs
+// `tty` through `debug`, and `PerformanceObserver`), obeys `secretlint-disable` comments in the text,
+// keeps a performance mark with the path for every scan, and compares each hit with each other hit.
 
 import { rules as recommended } from "@secretlint/secretlint-rule-preset-recommend";
 import type { SecretLintRuleCreator } from "@secretlint/types";
@@ -16,12 +15,12 @@ import { runRule } from "./rules/run-rule.ts";
 import { TOKENS } from "./rules/tokens.ts";
 import { URL_PASSWORD } from "./rules/url-password.ts";
 
-/** Hits named for one file: enough to act on, and a file full of keys costs no more than that. */
+/** Hits reported for one file: enough to act on, and a bound for a file full of keys. */
 const MOST_HITS = 50;
 
 /**
- * Rules of the preset that do not run: the first lets a text switch the scan off, and a memory is
- * data; the second reads a file of that name from disk, and our own private-key rule covers it.
+ * Rules of the preset that do not run. With the first a text could turn the scan off. The second reads
+ * a file of that name from disk, and our own private-key rule covers its case.
  */
 const LEFT_OUT = new Set([
   "@secretlint/secretlint-rule-filter-comments",
@@ -37,8 +36,8 @@ const RULES: readonly SecretLintRuleCreator[] = [
 ];
 
 /**
- * A scanner in linear time. It finds secrets by their form, in any placement, also escaped as JSON
- * or URLs; it does not find one that is cut by a line wrap, encoded again, or without any form.
+ * A scanner in linear time. It finds secrets by their form at any place, also escaped as in JSON or
+ * URLs. It does not find one that is wrapped over lines, encoded again, or without a known form.
  */
 export function createSecretScan(rules: readonly SecretLintRuleCreator[] = RULES): SecretScan {
   return async ({ path, text }) => {
@@ -46,7 +45,7 @@ export function createSecretScan(rules: readonly SecretLintRuleCreator[] = RULES
       const inName = await scan(rules, path, () => 0);
       return [...inName, ...(await scan(rules, text, lineCounter(text)))];
     } catch {
-      // Without the cause: an error's own text may quote what was scanned.
+      // Without the cause, whose text may quote what was scanned.
       throw new MemdirError(
         "unavailable",
         "Cannot check the file for secrets: the scanner failed. Nothing was written; write again, and if it fails again, write less at once",

@@ -1,4 +1,4 @@
-// The tool calls of the last answer and how far each has come, until their results are a message.
+// The tool calls of the last answer with their state, until their results are a message.
 
 import * as z from "zod";
 import type { CallState } from "../../shared/loop/steps.ts";
@@ -8,7 +8,7 @@ import type { ToolResultBlock, ToolUseBlock } from "../../shared/thread/messages
 import { refuseLarge } from "./row-size.ts";
 import type { Thread } from "./thread.ts";
 
-/** As it was parsed: a copy by key would lose `__proto__`, which may be a name like any other. */
+/** Kept as it was parsed: a copy by key would lose `__proto__`, which may be the name of a field. */
 export const plainInput = z.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 );
@@ -32,7 +32,7 @@ const note = z.discriminatedUnion("type", [
   }),
 ]);
 const permission = z.enum(["allow", "ask", "deny", "client"]);
-/** A result as it is stored. */
+/** A stored result. */
 export const toolResult = z.object({
   content: z.string(),
   isError: z.boolean(),
@@ -53,7 +53,7 @@ type Row = {
   result: string | null;
 };
 
-/** Adds a call of an answer. Within a transaction, like all that changes a call. */
+/** Adds a call of an answer. Within a transaction, as every change of a call. */
 export function addCall({ sql, id }: Thread, state: CallState): void {
   sql.exec(
     "INSERT INTO calls (thread, id, body, malformed, permission) VALUES (?, ?, ?, ?, ?)",
@@ -65,7 +65,7 @@ export function addCall({ sql, id }: Thread, state: CallState): void {
   );
 }
 
-/** The calls that a thread still has to answer, in their order. */
+/** The calls of a thread whose results are not a message yet, in their order. */
 export function pendingCalls({ sql, id }: Thread): CallState[] {
   const rows = sql.exec<Row>(
     "SELECT body, malformed, permission, plan, result FROM calls WHERE thread = ? ORDER BY n",
@@ -80,12 +80,12 @@ export function pendingCalls({ sql, id }: Thread): CallState[] {
   }));
 }
 
-/** An event has told of a call. */
+/** Stores the id of the event that announced a call. */
 export function announceCall({ sql, id }: Thread, callId: string, eventId: string): void {
   sql.exec("UPDATE calls SET event_id = ? WHERE thread = ? AND id = ?", eventId, id, callId);
 }
 
-/** The id of the event that told of a call; undefined where none did. */
+/** The id of the event that announced a call; undefined if none did. */
 export function announcedAs({ sql, id }: Thread, callId: string): string | undefined {
   const [row] = sql
     .exec<{ event_id: string | null }>(
@@ -97,20 +97,20 @@ export function announcedAs({ sql, id }: Thread, callId: string): string | undef
   return row?.event_id ?? undefined;
 }
 
-/** Keeps what a call is about to do. */
+/** Stores the plan of a call. */
 export function planCall({ sql, id }: Thread, callId: string, plan: string): void {
   refuseLarge(plan, "The change of a tool call");
   sql.exec("UPDATE calls SET plan = ? WHERE thread = ? AND id = ?", plan, id, callId);
 }
 
-/** Keeps what a call did, and where all of its result lies. */
+/** Stores the result of a call. `stored`: the path of the whole result, if it was cut. */
 export function finishCall(
   { sql, id }: Thread,
   callId: string,
-  done: ToolResult,
+  result: ToolResult,
   stored: string | undefined,
 ): void {
-  const body = JSON.stringify(done);
+  const body = JSON.stringify(result);
   refuseLarge(body, "The result of a tool call");
   sql.exec(
     "UPDATE calls SET result = ?, stored = ? WHERE thread = ? AND id = ?",
@@ -121,7 +121,7 @@ export function finishCall(
   );
 }
 
-/** The calls of which a file holds all of the result. */
+/** The calls whose whole result is in a file. */
 export function storedCalls({ sql, id }: Thread): StoredResult[] {
   const rows = sql.exec<{ id: string; stored: string }>(
     "SELECT id, stored FROM calls WHERE thread = ? AND stored IS NOT NULL",
@@ -130,7 +130,7 @@ export function storedCalls({ sql, id }: Thread): StoredResult[] {
   return [...rows].map((row) => ({ callId: row.id, path: row.stored }));
 }
 
-/** The tool and input of a call that is not forgotten yet. */
+/** A call of the last answer; undefined once its result is a message. */
 export function callById({ sql, id }: Thread, callId: string): ToolUseBlock | undefined {
   const [row] = sql
     .exec<{ body: string }>("SELECT body FROM calls WHERE thread = ? AND id = ?", id, callId)
@@ -139,8 +139,8 @@ export function callById({ sql, id }: Thread, callId: string): ToolUseBlock | un
 }
 
 /**
- * A block for each call of a turn that goes no further: what a call did, where that is on disk, else
- * `otherwise` as an error. Reads rows as they are, since it also serves a turn that they have broken.
+ * A result block for each call of a turn that ends here: the result on disk, else `otherwise` as an
+ * error. Accepts any row, since a row that cannot be read may be the reason why the turn ends.
  */
 export function closingResults({ sql, id }: Thread, otherwise: string): ToolResultBlock[] {
   const rows = sql.exec<{ id: string; result: string | null }>(
@@ -148,14 +148,14 @@ export function closingResults({ sql, id }: Thread, otherwise: string): ToolResu
     id,
   );
   return [...rows].map((row): ToolResultBlock => {
-    const done = row.result === null ? undefined : readResult(row.result);
-    const content = done?.content ?? otherwise;
+    const result = row.result === null ? undefined : readResult(row.result);
+    const content = result?.content ?? otherwise;
     const block: ToolResultBlock = { type: "tool_result", tool_use_id: row.id, content };
-    return (done?.isError ?? true) ? { ...block, is_error: true } : block;
+    return (result?.isError ?? true) ? { ...block, is_error: true } : block;
   });
 }
 
-/** Forgets the calls of a thread; their results are a message now. */
+/** Deletes the calls of a thread, after their results became a message. */
 export function dropCalls({ sql, id }: Thread): void {
   sql.exec("DELETE FROM calls WHERE thread = ?", id);
 }

@@ -1,17 +1,16 @@
-// The one driver: whatever runs a loop in a thread runs it by this.
+// The only driver: everything that runs a loop in a thread uses it.
 
 import type { LoopOutcome, LoopStep, RecordedStep, StepHook } from "../../shared/loop/steps.ts";
 import { recordStep } from "./record-step.ts";
 import type { Thread, ThreadContext } from "./thread.ts";
 
 /**
- * Runs a loop to its end: each step is one transaction of the recorder and the hooks, in their order,
- * and is on disk before the loop goes on. So a run that dies is gone on with from its rows
- * (`readTurn`), and nothing is done twice.
+ * Runs a loop to its end. Each step is one transaction of the recorder and the hooks, in their order, and
+ * is on disk before the next one. So after a crash the run continues from its rows (`readTurn`), and
+ * nothing is done twice.
  *
- * `cut`, where it is given, is asked before each record whether the run is cut off, to be gone on with
- * later or never: then what came is only given to `dropped`, and the answer is undefined. Throws what a
- * record throws.
+ * `isStopped` says before each record whether the run stops here, to continue later or never. Then the
+ * step only goes to `dropped`, and the outcome is undefined. Throws what a record throws.
  */
 export async function drive(
   loop: AsyncGenerator<LoopStep, LoopOutcome>,
@@ -19,14 +18,14 @@ export async function drive(
   thread: Thread,
   turn: number,
   hooks: readonly StepHook[],
-  cut: () => boolean = () => false,
+  isStopped: () => boolean = () => false,
 ): Promise<LoopOutcome | undefined> {
   let step = await loop.next();
   while (!step.done) {
     const { value } = step;
     if (value.type === "preview") {
       for (const hook of hooks) hook.preview?.(value.event);
-    } else if (cut()) {
+    } else if (isStopped()) {
       for (const hook of hooks) hook.dropped?.(value);
       await loop.return({ reason: "interrupted" });
       return undefined;

@@ -51,7 +51,7 @@ const originSchema = z.discriminatedUnion("type", [
     memories: z.array(z.object({ path: z.string(), text: z.string() })),
   }),
 ]);
-/** An entry within another row, such as a view's head. */
+/** An entry within another row, such as the head of a view. */
 const entrySchema = z.object({
   n: z.number(),
   turn: z.number(),
@@ -76,7 +76,7 @@ export function appendEntry({ sql, id }: Thread, turn: number, { origin, message
   );
 }
 
-/** The entries up to the end of a turn, or all. A row that cannot be read becomes a placeholder. */
+/** The entries up to the end of a turn, or all. A row that cannot be parsed becomes a placeholder. */
 export function readEntries({ sql, id }: Thread, upToTurn = Number.MAX_SAFE_INTEGER): Entry[] {
   const rows = sql.exec<Row>(
     "SELECT n, turn, origin, details, body FROM messages WHERE thread = ? AND turn <= ? ORDER BY n",
@@ -86,14 +86,14 @@ export function readEntries({ sql, id }: Thread, upToTurn = Number.MAX_SAFE_INTE
   return [...rows].map(entryOf);
 }
 
-/** The number of the newest entry; 0 where there is none. */
+/** The number of the newest entry; 0 if there is none. */
 export function lastEntry({ sql, id }: Thread): number {
   return sql
     .exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM messages WHERE thread = ?", id)
     .one().n;
 }
 
-/** How many messages the model sees of these turns: neighbours of one role are one to it. */
+/** How many messages the model sees of these turns: neighbours of one role count as one. */
 export function countMessages({ sql, id }: Thread, turns: { first: number; last: number }): number {
   const rows = sql.exec<{ origin: string }>(
     "SELECT origin FROM messages WHERE thread = ? AND turn BETWEEN ? AND ? ORDER BY n",
@@ -105,7 +105,7 @@ export function countMessages({ sql, id }: Thread, turns: { first: number; last:
   return byModel.filter((own, at) => own !== byModel[at - 1]).length;
 }
 
-/** An entry as it was stored within another row; undefined where it cannot be read. */
+/** Parses an entry that was stored within another row; undefined if it is not valid. */
 export function parseEntry(value: unknown): Entry | undefined {
   return entrySchema.safeParse(value).data;
 }
@@ -118,7 +118,7 @@ function entryOf({ n, turn, origin, details, body }: Row): Entry {
   return { n, turn, ...placeholder(origin) };
 }
 
-/** JSON as it was stored; undefined where it cannot be read. */
+/** Stored JSON; undefined if it is not valid. */
 function parsed<T>(schema: z.ZodType<T>, body: string, more: object = {}): T | undefined {
   try {
     return schema.safeParse({ ...JSON.parse(body), ...more }).data;

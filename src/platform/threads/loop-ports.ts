@@ -16,7 +16,7 @@ import { createAnthropicModel } from "../anthropic/model.ts";
 import { sleep } from "../sleep.ts";
 import type { AgentSettings } from "../variables.ts";
 
-/** The model that the settings name. */
+/** The model port of the settings. */
 export function modelOf(settings: AgentSettings): Model {
   return createAnthropicModel({
     apiKey: settings.ANTHROPIC_API_KEY ?? "",
@@ -26,12 +26,12 @@ export function modelOf(settings: AgentSettings): Model {
   });
 }
 
-/** The limits of a session's model, or of the window that a variable sets. */
+/** The limits by the model's context window, or by the one that `CONTEXT_WINDOW_TOKENS` sets. */
 export function limitsOf(settings: AgentSettings, model: string): ContextLimits {
   return contextLimits(settings.CONTEXT_WINDOW_TOKENS ?? modelFacts(model).contextTokens);
 }
 
-/** What a loop needs of the outside: a model, time, chance, and how often and how much it may. */
+/** The ports of a loop to model, clock and randomness, and its limits. */
 export function loopPorts(
   settings: AgentSettings,
   model: string,

@@ -2,15 +2,15 @@ import * as z from "zod";
 import type { LoopOutcome } from "../../shared/loop/steps.ts";
 import type { Thread } from "./thread.ts";
 
-/** How far a turn of a thread has come. */
-export interface Progress {
-  /** Answers that it has had. */
+/** The state of a turn beside its messages and calls. */
+interface Progress {
+  /** Answers so far. */
   iteration: number;
-  /** Failed tries of the model call that is due. */
+  /** Failed attempts of the model call that is due. */
   attempt: number;
   /** Answers that the token limit cut or that the model paused. */
   continuations: number;
-  /** Set together with the last step: only the end is left to do. */
+  /** Stored together with the last step: only the end of the turn is left to record. */
   outcome: LoopOutcome | undefined;
 }
 
@@ -23,7 +23,7 @@ const schema = z.discriminatedUnion("reason", [
   z.object({ reason: z.literal("requires_action") }),
 ]);
 
-/** A turn that has not begun has come nowhere. */
+/** All zero for a turn that has not begun. */
 export function readProgress({ sql, id }: Thread, turn: number): Progress {
   const [row] = sql
     .exec<Row>(

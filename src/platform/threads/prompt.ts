@@ -1,8 +1,8 @@
-// The system prompt of a thread: made once, the same bytes for every request.
+// The system prompt of a thread: made once, the same bytes in every request.
 
 import type { Thread } from "./thread.ts";
 
-/** Its blocks; undefined where none was kept yet. */
+/** Its blocks; undefined if none is stored yet. */
 export function readPrompt({ sql, id }: Thread): string[] | undefined {
   const rows = sql
     .exec<{ body: string }>("SELECT body FROM prompts WHERE thread = ? ORDER BY n", id)
@@ -10,7 +10,7 @@ export function readPrompt({ sql, id }: Thread): string[] | undefined {
   return rows.length === 0 ? undefined : rows.map((row) => row.body);
 }
 
-/** Keeps it. Within a transaction. */
+/** Stores it. Within a transaction. */
 export function keepPrompt({ sql, id }: Thread, blocks: readonly string[]): void {
   for (const [n, body] of blocks.entries()) {
     sql.exec("INSERT INTO prompts (thread, n, body) VALUES (?, ?, ?)", id, n, body);

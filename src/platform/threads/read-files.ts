@@ -1,10 +1,10 @@
-// What the model of a thread has read: the etag that it knows of each path.
+// The files that the model of a thread knows, each with the etag of the known content.
 
 import type { ToolNote } from "../../shared/loop/tool.ts";
 import { canonicalPath } from "../../shared/safety/path.ts";
 import type { Thread } from "./thread.ts";
 
-/** Path to the etag that the model knows. */
+/** Etags by path. */
 export function readFiles({ sql, id }: Thread): Map<string, string> {
   const rows = sql.exec<{ path: string; etag: string }>(
     "SELECT path, etag FROM read_files WHERE thread = ?",
@@ -13,7 +13,7 @@ export function readFiles({ sql, id }: Thread): Map<string, string> {
   return new Map([...rows].map(({ path, etag }) => [path, etag]));
 }
 
-/** The same for one path at a time, always as it is on disk. */
+/** The same for one path at a time; each `get` reads the row. */
 export function knownFiles({ sql, id }: Thread): { get(path: string): string | undefined } {
   return {
     get(path) {
@@ -30,9 +30,9 @@ export function knownFiles({ sql, id }: Thread): { get(path: string): string | u
 }
 
 /**
- * Keeps which content of a file the model knows. A change alone teaches it nothing: an Edit may have
- * been made beside lines of others that it never saw, and a Write after it would undo them. Within a
- * transaction.
+ * Stores which content of a file the model knows, by the notes of a result. After a change alone the
+ * model does not know the content: an Edit leaves lines of others that the model has not seen, and a
+ * later Write would undo them. Within a transaction.
  */
 export function noteRead({ sql, id }: Thread, notes: readonly ToolNote[]): void {
   for (const note of notes) {
@@ -50,21 +50,21 @@ export function noteRead({ sql, id }: Thread, notes: readonly ToolNote[]): void 
 }
 
 /**
- * The model is not shown these files any more, or, without a list, all but those that `stays` names:
- * it has to read them again before it writes over them. Within a transaction.
+ * The model no longer sees these files (all, if `paths` is undefined) and must read them again before it
+ * writes over them. `stays` names exceptions. Within a transaction.
  */
 export function forgetRead(
   thread: Thread,
   paths: readonly string[] | undefined,
   stays: (path: string) => boolean = () => false,
 ): void {
-  const gone = (paths ?? [...readFiles(thread).keys()]).filter((path) => !stays(path));
-  for (const path of gone) {
+  const forgotten = (paths ?? [...readFiles(thread).keys()]).filter((path) => !stays(path));
+  for (const path of forgotten) {
     thread.sql.exec("DELETE FROM read_files WHERE thread = ? AND path = ?", thread.id, path);
   }
 }
 
-/** A thread that goes on from another knows what that one knows now. Within a transaction. */
+/** A thread that continues another one knows the same files. Within a transaction. */
 export function inheritRead({ sql, id }: Thread, from: Thread): void {
   sql.exec(
     `INSERT OR REPLACE INTO read_files (thread, path, etag)
@@ -74,7 +74,7 @@ export function inheritRead({ sql, id }: Thread, from: Thread): void {
   );
 }
 
-/** The canonical forms of paths as they were written; what is none is left out. */
+/** The canonical forms of paths, without those that are not valid. */
 export function canonicalPaths(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     const found = canonicalPath(path);

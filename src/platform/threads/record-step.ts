@@ -1,4 +1,4 @@
-// The one recorder: from a step of a loop to the rows of its thread.
+// The only recorder: writes a step of a loop to the rows of its thread.
 
 import type { AnsweredStep, LoopStep, RecordedStep, TurnState } from "../../shared/loop/steps.ts";
 import { MODEL, REMINDER } from "../../shared/thread/entry.ts";
@@ -20,15 +20,14 @@ import type { Thread } from "./thread.ts";
 import { readMessages } from "./view.ts";
 
 /**
- * Writes one step of a turn. Within a transaction: either all of it is on disk, or the step has not
- * happened.
+ * Writes one step of a turn. Within a transaction: a step is on disk as a whole or not at all.
  */
 export function recordStep(thread: Thread, turn: number, step: RecordedStep, now: number): void {
   switch (step.type) {
     case "request_started":
       return;
     case "request_failed":
-      changeProgress(thread, turn, { attempt: step.attempt, outcome: lasting(step) });
+      changeProgress(thread, turn, { attempt: step.attempt, outcome: storedOutcome(step) });
       return;
     case "answered":
       recordAnswer(thread, turn, step);
@@ -48,14 +47,14 @@ export function recordStep(thread: Thread, turn: number, step: RecordedStep, now
       appendEntry(thread, turn, step);
       return;
     case "interrupted":
-      if (step.text.trim() !== "") appendEntry(thread, turn, brokenOff(step.text));
+      if (step.text.trim() !== "") appendEntry(thread, turn, partialAnswer(step.text));
       appendEntry(thread, turn, { origin: { type: "interrupt" }, message: step.mark });
       changeProgress(thread, turn, { outcome: step.outcome });
       return;
   }
 }
 
-/** A turn as its rows have it, to be begun or gone on with. */
+/** A turn as it is on disk, to start it or to continue it. */
 export function readTurn(thread: Thread, turn: number): TurnState {
   const { iteration, attempt, continuations } = readProgress(thread, turn);
   const messages = readMessages(thread);
@@ -63,7 +62,7 @@ export function readTurn(thread: Thread, turn: number): TurnState {
 }
 
 /**
- * A defect in the middle of tool calls: each gets a result, so that the next request is valid. Within a
+ * Gives each open call of a turn that fails a result, so that the next request is valid. Within a
  * transaction.
  */
 export function closeCalls(thread: Thread, turn: number, otherwise: string): void {
@@ -91,12 +90,12 @@ function appendResults(thread: Thread, turn: number, message: Message): void {
   dropCalls(thread);
 }
 
-function brokenOff(text: string) {
+function partialAnswer(text: string) {
   const message: Message = { role: "assistant", content: [{ type: "text", text }] };
   return { origin: MODEL, message };
 }
 
-/** A turn that waits goes on: that it does is no end of it. */
-function lasting({ outcome }: Extract<LoopStep, { type: "request_failed" }>) {
+/** The outcome to store: a turn that pauses has none yet. */
+function storedOutcome({ outcome }: Extract<LoopStep, { type: "request_failed" }>) {
   return outcome?.reason === "failed" ? outcome : undefined;
 }

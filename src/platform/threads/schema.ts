@@ -1,13 +1,13 @@
-// The tables of threads; every row has its thread's key. `docs/storage.md` shows a row of each.
+// The tables of threads. Every row has the key of its thread; `docs/storage.md` shows one of each.
 
 const TABLES = [
-  // The transcript: append only, whole. What the model sees of it is a view.
+  // The transcript: append only, complete. The model sees a view of it.
   `CREATE TABLE IF NOT EXISTS messages (
     n INTEGER PRIMARY KEY AUTOINCREMENT, thread TEXT NOT NULL, turn INTEGER NOT NULL,
     origin TEXT NOT NULL, details TEXT, body TEXT NOT NULL)`,
   "CREATE INDEX IF NOT EXISTS messages_by_thread ON messages (thread, n)",
   "CREATE INDEX IF NOT EXISTS messages_by_turn ON messages (thread, turn, n)",
-  // How far each turn has come, and why it ended.
+  // The state of each turn, and why it ended.
   `CREATE TABLE IF NOT EXISTS progress (
     thread TEXT NOT NULL, turn INTEGER NOT NULL, iteration INTEGER NOT NULL DEFAULT 0,
     attempt INTEGER NOT NULL DEFAULT 0, continuations INTEGER NOT NULL DEFAULT 0, outcome TEXT,
@@ -18,14 +18,14 @@ const TABLES = [
     body TEXT NOT NULL, malformed TEXT, permission TEXT, event_id TEXT, plan TEXT, result TEXT,
     stored TEXT)`,
   "CREATE INDEX IF NOT EXISTS calls_by_thread ON calls (thread, id)",
-  // How the model is shown the messages, from a moment on.
+  // The views, each valid from an entry on.
   `CREATE TABLE IF NOT EXISTS views (
     n INTEGER PRIMARY KEY AUTOINCREMENT, thread TEXT NOT NULL, at INTEGER NOT NULL,
     body TEXT NOT NULL)`,
   "CREATE INDEX IF NOT EXISTS views_by_thread ON views (thread, at, n)",
-  // How large the conversation is for its model; one row a thread, JSON.
+  // The token count of the conversation; one row a thread, JSON.
   "CREATE TABLE IF NOT EXISTS sizes (thread TEXT PRIMARY KEY, body TEXT NOT NULL)",
-  // What the model has read: the etag that it knows of each path.
+  // The files that the model knows, with the etag of the known content.
   `CREATE TABLE IF NOT EXISTS read_files (
     thread TEXT NOT NULL, path TEXT NOT NULL, etag TEXT NOT NULL, PRIMARY KEY (thread, path))`,
   // The system prompt, made once.
@@ -37,7 +37,7 @@ const TABLES = [
     etag TEXT NOT NULL, body TEXT NOT NULL)`,
 ];
 
-/** Makes the tables of threads that are not there yet. */
+/** Creates the tables of threads that do not exist yet. */
 export function createThreadTables(sql: SqlStorage): void {
   for (const table of TABLES) sql.exec(table);
 }

@@ -1,4 +1,4 @@
-// How large a conversation is for its model, and when something is to be done about it next.
+// The token count of a conversation, and the state of its shrinkings and compactions.
 
 import * as z from "zod";
 import { messageTokens, NO_SIZE, sizeAfterAnswer } from "../../shared/compaction/size.ts";
@@ -9,21 +9,21 @@ import type { Thread } from "./thread.ts";
 import { readShown } from "./view.ts";
 
 const schema = z.object({
-  /** Tokens of all messages up to this number, as the API counted them; null after a cut. */
+  /** Tokens of the entries up to `upTo`, by the API's count; null after a cut. */
   counted: z.number().nullable(),
   upTo: z.number(),
   ratio: z.number(),
-  /** A shrinking, and a compaction, is not due below these tokens: the last one made no more room. */
+  /** Below these tokens no shrinking or compaction is due, since the last one made little room. */
   shrinkFrom: z.number(),
   compactFrom: z.number(),
-  /** Compactions that failed in a row, and the turn of the last one. */
+  /** Compactions that failed in a row, and the turn of the last of them. */
   failures: z.number(),
   failedTurn: z.number(),
-  /** Somebody asked for a compaction. */
+  /** A client asked for a compaction. */
   requested: z.boolean(),
 });
 
-export type ThreadSize = z.infer<typeof schema>;
+type ThreadSize = z.infer<typeof schema>;
 
 const NONE: ThreadSize = {
   ...NO_SIZE,
@@ -46,7 +46,7 @@ export function changeSize(thread: Thread, change: Partial<ThreadSize>): void {
   thread.sql.exec("INSERT OR REPLACE INTO sizes (thread, body) VALUES (?, ?)", thread.id, body);
 }
 
-/** Tokens by bytes of what the API has not counted yet. `fixed`: what stands before the messages. */
+/** Tokens by bytes of what the API has not counted yet. `fixed`: those before the messages. */
 export function tailTokens(thread: Thread, fixed: number): number {
   const { counted, upTo } = readSize(thread);
   const { head, tail } = readShown(thread);
@@ -61,8 +61,8 @@ export function entryTokens(entries: readonly Entry[]): number {
 }
 
 /**
- * An answer was recorded whose request had so many tokens after what was counted. Within its
- * transaction, after its message. `window` is the model's, in tokens.
+ * Updates the size after an answer. `tail`: tokens by bytes that its request had after the last count.
+ * `window`: the context window in tokens. Within the transaction of the answer, after its message.
  */
 export function noteAnswered(thread: Thread, tail: number, window: number, usage: Usage): void {
   const size = sizeAfterAnswer(readSize(thread), tail, window, usage);

@@ -1,5 +1,5 @@
-// Tool results that were too large for their conversation, whole: rows that go with their thread. The
-// agent reads them as files.
+// Whole tool results that were too large for their conversation: rows of their thread, which the agent
+// reads as files.
 
 import { MemdirError } from "../../shared/errors.ts";
 import { checkListQuery } from "../../shared/files/list-query.ts";
@@ -10,7 +10,7 @@ import { STORED_DIRECTORY } from "../../shared/loop/stored-result.ts";
 import { byteLength } from "../../shared/text/bytes.ts";
 import type { Thread } from "./thread.ts";
 
-/** Keeps a result under the path that its beginning names. Within the transaction of that. */
+/** Stores a whole result at the path that the cut result names. Within the same transaction. */
 export function storeResult(
   { sql, id }: Thread,
   { path, content }: { path: string; content: string },
@@ -23,7 +23,7 @@ export function storeResult(
     id,
     now,
     byteLength(content),
-    // A result is written once: its place and time tell it from every other.
+    // A result is written once, so path and time identify it.
     `${now}-${path.length}-${content.length}`,
     content,
   );
@@ -31,7 +31,7 @@ export function storeResult(
 
 type Row = { path: string; at: number; size: number; etag: string };
 
-/** The stored results of all threads as files that are read and never written. */
+/** The stored results of all threads as read-only files. */
 export function storedResultsMount(sql: SqlStorage): Mount {
   const columns = "path, at, size, etag";
   const entry = ({ path, at, size, etag }: Row): FileEntry => ({ path, size, etag, modified: at });

@@ -1,6 +1,6 @@
-// A thread is one conversation with a model in an object's rows: a session's main one, a subagent's, a
-// background fork's, a dream's. Everything that belongs to one has its key; whose object it is, no
-// file of this folder knows.
+// A thread is one conversation with a model in the rows of an object: a session's main one, a
+// subagent's, a background fork's, a dream's. Every row has the key of its thread. No file of this folder
+// knows which kind of object it is in.
 
 /** A thread of an object. */
 export interface Thread {
@@ -9,20 +9,20 @@ export interface Thread {
   id: string;
 }
 
-/** What a thread runs in. */
+/** The object that a thread runs in. */
 export interface ThreadContext {
   sql: SqlStorage;
-  /** Runs a function as one transaction, then tells whoever listens. */
+  /** Runs a function as one transaction, then notifies the listeners. */
   commit<T>(write: () => T): T;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
-/** What a conversation holds. */
+/** The tables with the content of a conversation. */
 const TABLES = ["messages", "calls", "views", "sizes", "read_files", "stored_results", "prompts"];
 
 /**
- * A thread is over: what its conversation held goes, how its turns went stays. Within a transaction.
+ * Deletes the content of a thread; the progress of its turns stays. Within a transaction.
  */
 export function clearThread({ sql, id }: Thread): void {
   for (const table of TABLES) {

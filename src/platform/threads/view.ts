@@ -1,5 +1,4 @@
-// Views of a thread, on disk. A compaction or a shrinking is a row here, from which on the
-// conversation is shown in another way.
+// The views of a thread on disk. Each compaction or shrinking adds a row.
 
 import * as z from "zod";
 import type { Message } from "../../shared/thread/messages.ts";
@@ -16,18 +15,18 @@ const schema = z.object({
   thinking: z.number(),
 });
 
-/** Which part of a conversation is asked for; all of it where nothing is said. */
+/** A part of a conversation; all of it by default. */
 export interface Scope {
   /** As it was at the end of this turn. */
   upToTurn?: number | undefined;
-  /** This turn and those after it must be seen word for word. */
+  /** This turn and those after it must be shown unchanged. */
   fromTurn?: number | undefined;
 }
 
-/** The view that holds for the newest entry, or held at the end of a turn. */
+/** The view at the newest entry, or at the end of a turn. */
 export function readView({ sql, id }: Thread, scope: Scope = {}): View {
   const { upToTurn = Number.MAX_SAFE_INTEGER, fromTurn } = scope;
-  const rows = sql
+  const views = sql
     .exec<{ body: string }>(
       `SELECT body FROM views WHERE thread = ?1 AND at <= (
          SELECT ifnull(max(n), 0) FROM messages WHERE thread = ?1 AND turn <= ?2)
@@ -37,7 +36,7 @@ export function readView({ sql, id }: Thread, scope: Scope = {}): View {
     )
     .toArray()
     .map(({ body }) => viewOf(body));
-  if (fromTurn === undefined) return rows[0] ?? WHOLE;
+  if (fromTurn === undefined) return views[0] ?? WHOLE;
   const { n: first } = sql
     .exec<{ n: number }>(
       "SELECT ifnull(min(n), 0) AS n FROM messages WHERE thread = ? AND turn >= ?",
@@ -45,10 +44,10 @@ export function readView({ sql, id }: Thread, scope: Scope = {}): View {
       fromTurn,
     )
     .one();
-  return rows.find(({ cut }) => cut < first) ?? WHOLE;
+  return views.find(({ cut }) => cut < first) ?? WHOLE;
 }
 
-/** From here on the conversation is shown so. Within a transaction. */
+/** Adds a view, valid from the newest entry on. Within a transaction. */
 export function writeView(thread: Thread, view: View): void {
   const body = JSON.stringify(view);
   refuseLarge(body, "The head of a compacted conversation");
@@ -65,7 +64,7 @@ export function readShown(thread: Thread, scope: Scope = {}): Shown {
   return show(readView(thread, scope), readEntries(thread, scope.upToTurn));
 }
 
-/** The messages as they are sent: always such that the API takes them. */
+/** The messages of a request; the API always accepts them. */
 export function readMessages(thread: Thread, scope: Scope = {}): Message[] {
   return sentMessages(readShown(thread, scope));
 }

@@ -1,15 +1,15 @@
 import { type Found, patternRule } from "./pattern-rule.ts";
 
-/** Words that announce a secret; what stands before them ("GITHUB_", "db") does not matter. */
+/** Words that announce a secret, after any prefix ("GITHUB_", "db"). */
 const KEYWORD =
   "pass(?:word|wd|phrase|code)|pwd|secret|token|credentials?|api[-_ ]?key|(?:access|auth|account|encryption|signing|private|secret|service|shared|master)[-_ ]?key|authorization|bearer";
 
-/** What closes the word's own quotes or emphasis, then the sign, then a YAML block's head. */
+/** The end of the word's quotes or emphasis, then the sign, then the head of a YAML block. */
 const SIGN = "[\\]\"'`*_\\\\)]{0,4}[ \\t]{0,8}(?::=|=>|==?|[:|]|\\bis\\b)[ \\t]{0,8}";
 const BLOCK = "(?:[|>][-+0-9]{0,2}[ \\t]{0,8})?(?:\\r?\\n[ \\t]{1,16})?";
 const OPEN = "[\"'`*\\\\]{0,6}(?:(?:Bearer|Basic|Token)[ ]{1,4})?";
 
-/** Until whatever may end a value; ":" does, so references such as "op://…" and "arn:…" end early. */
+/** The value. ":" ends it, so references such as "op://…" and "arn:…" are too short to match. */
 const VALUE = "([A-Za-z0-9_+/=.~!@#$%^&*?-]{12,256})";
 
 const ASSIGNED = new RegExp(`(?:${KEYWORD})${SIGN}${BLOCK}${OPEN}${VALUE}`, "gi");

@@ -1,12 +1,12 @@
 import type { SecretLintRuleCreator } from "@secretlint/types";
 
-/** A place in the text and the value there, which is only looked at to sort out placeholders. */
+/** A place in the text and the value there, which only serves to sort out placeholders. */
 export interface Found {
   index: number;
   value: string;
 }
 
-/** A rule of secretlint from a function that finds. It must take linear time on any text. */
+/** A secretlint rule from a function, which must take linear time on any text. */
 export function patternRule(
   name: string,
   find: (text: string) => Iterable<Found>,
@@ -27,7 +27,7 @@ export function patternRule(
   };
 }
 
-/** Each match of a global expression, as it stands. */
+/** Each match of a global expression. */
 export function* matches(text: string, expression: RegExp): Generator<Found> {
   for (const match of text.matchAll(expression)) yield { index: match.index, value: match[0] };
 }

@@ -1,5 +1,5 @@
-// What looks like a secret and is none. Each test is about forms that a random value practically
-// never has, so that a real key is not taken for an example.
+// Placeholders, which look like secrets. Each test is for a form that a random value practically never
+// has, so that no real key counts as an example.
 
 const TELLING =
   /example|placeholder|redacted|change-?me|replace[-_]|dummy[-_]|your[-_]|1234567890|0123456789|abcdefgh/i;

@@ -1,7 +1,7 @@
 /**
- * The text with all that glues a key to its surroundings turned into spaces, at the same length so
- * that places stay: escapes of JSON and URLs ("\n", "\u0022", "%3D"), and every character beyond
- * ASCII. Rules ask that no letter stands before a key, and all of these end in one or are one.
+ * Replaces by spaces what hides the start or end of a key: escapes of JSON and URLs ("\n", "\u0022",
+ * "%3D") and every character beyond ASCII. Rules require that no letter is before a key, and these end
+ * in a letter or are one. The length stays the same, so indexes do too.
  */
 export function plainView(text: string): string {
   return text

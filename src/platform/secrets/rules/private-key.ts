@@ -2,7 +2,7 @@ import { type Found, patternRule } from "./pattern-rule.ts";
 
 const BEGIN = /-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** How much of a key is read, in characters: the first lines tell a key from an example. */
+/** How much of a key is read, in characters: the first lines distinguish a key from an example. */
 const BODY = 4000;
 
 /** One line of a key: PEM has 64 characters a line, OpenSSH 70, PGP 64; the last may be short. */

@@ -4,9 +4,9 @@ import { isPlaceholder, isWords } from "./placeholder.ts";
 const PRESET_PREFIX = "@secretlint/secretlint-rule-";
 
 /**
- * One secretlint rule over one text. `found` gets the rule's name and the index of each hit that is
- * no placeholder. The value goes into that check and nowhere else; messages of rules, which quote
- * it, are never made.
+ * Runs one secretlint rule over one text. `found` gets the rule's name and the index of each hit that is
+ * no placeholder. The value is used for that check only; the messages of rules, which quote it, are
+ * never made.
  */
 export async function runRule(
   rule: SecretLintRuleCreator,
@@ -26,7 +26,7 @@ export async function runRule(
         const value = longest(message.data) ?? text.slice(range[0], range[1]);
         if (!isPlaceholder(value) && !isWords(value)) found(name, range[0]);
       },
-      // A text cannot allow itself.
+      // A text cannot turn a rule off.
       ignore() {},
     },
     {},

@@ -1,6 +1,6 @@
-// Keys with a prefix of their own. The preset has some of these too, but asks for an exact length or
-// ending: "sk-ant-…" must end in "AA", and a "_" after a GitHub token hides it. These rules
-// ask nothing of what follows. A name that the preset uses as well is the same name, so a key counts once.
+// Keys with a prefix. The preset has some of these too, but requires an exact length or ending:
+// "sk-ant-…" must end in "AA", and a "_" after a GitHub token hides it. These rules require nothing
+// after the key. They use the preset's rule names, so that a key counts once.
 
 import type { SecretLintRuleCreator } from "@secretlint/types";
 import { matches, patternRule } from "./pattern-rule.ts";
@@ -8,7 +8,7 @@ import { matches, patternRule } from "./pattern-rule.ts";
 /** No letter or digit before it: "sk-proj-" is not found in "task-proj-". */
 const START = "(?<![A-Za-z0-9])";
 
-/** Lengths are bounded: a match is looked at again. Sources: the vendors' docs, gitleaks' rules. */
+/** Lengths are bounded, since each match is checked again. Sources: vendors' docs, gitleaks' rules. */
 const FORMS: Record<string, string> = {
   anthropic: "sk-ant-[A-Za-z0-9_-]{20,400}",
   openai: "sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,400}|sk-(?:or-v1-)?[A-Za-z0-9]{32,128}",

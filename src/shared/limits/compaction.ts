@@ -1,10 +1,10 @@
-// Making a conversation shorter.
+// Compaction of a conversation.
 
-/** Model calls of one compaction: parts of what is too long for one prompt, and tries that were too long. */
+/** Model calls of one compaction: one a part, and those whose prompt proved too long. */
 export const COMPACTION_PARTS = 8;
-/** Compactions that may fail in a row before a turn is no longer held up by one. */
+/** Compactions that may fail in a row before a turn goes on without one. */
 export const COMPACTION_FAILURES = 3;
 /** Output tokens of a summary. */
 export const SUMMARY_TOKENS = 8_000;
-/** Files that are attached anew behind a compaction. */
+/** Files that a compaction attaches again. */
 export const COMPACTED_FILES = 5;

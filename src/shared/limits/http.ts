@@ -8,7 +8,7 @@ export const REQUEST_BODY_DEPTH = 64;
 export const EVENTS_PER_SEND = 50;
 /** An Idempotency-Key, in characters. */
 export const IDEMPOTENCY_KEY_CHARACTERS = 255;
-/** How long a key is remembered, in milliseconds: longer than any client keeps retrying. */
+/** How long a key is stored, in milliseconds: longer than clients keep retrying. */
 export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
 /** Metadata pairs, key and value lengths in characters. Source: the official SDK. */
 export const METADATA_PAIRS = 16;
@@ -22,9 +22,9 @@ export const PAGE_MOST = 100;
 /** Events on one page: default and most. */
 export const EVENT_PAGE_DEFAULT = 100;
 export const EVENT_PAGE_MOST = 1000;
-/** Pause between two comments on a quiet event stream, in milliseconds: proxies cut at 30 s or more. */
+/** Interval of comments on a quiet event stream, in milliseconds: proxies time out after 30 s or more. */
 export const STREAM_PING_MS = 15_000;
 /** Events read at once for one subscriber. */
 export const STREAM_BATCH = 100;
-/** What is read and dropped of a body over its limit before the connection is given up, in bytes. */
+/** Bytes of a body over its limit that are read and dropped before the connection is closed. */
 export const DROPPED_BODY_BYTES = 32_000_000;

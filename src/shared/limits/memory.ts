@@ -6,11 +6,11 @@ export const INDEX_LINES = 200;
 export const INDEX_BYTES = 25_000;
 /** Memories in one store. Source: the official SDK's own limit for its stores. */
 export const MEMORIES_PER_STORE = 2000;
-/** How long a path waits in the outbox before R2 is tried again: one write a second a key. */
+/** Backoff of a path in the outbox, in milliseconds: R2 allows one write a second a key. */
 export const OUTBOX_MS = 1_100;
-/** Memory files that a scan looks at, newest first. */
+/** Memory files of a scan, newest first. */
 export const SCAN_FILES = 200;
-/** Longest wait of the change feed, in milliseconds: below the time-out of common proxies. */
+/** Longest wait of the change feed, in milliseconds: below the timeout of common proxies. */
 export const CHANGES_WAIT_MS = 30_000;
 /** A memory through the stores API, in UTF-8 bytes. Source: the official SDK. */
 export const STORE_MEMORY_BYTES = 102_400;

@@ -1,31 +1,31 @@
-// The search of a turn for memories.
+// Recall: the search for memories in a turn.
 
-/** Memories that one turn is given, and what the selector may choose. */
+/** Memories that the selector may choose, and that one turn gets. */
 export const RECALL_FILES = 5;
-/** One recalled memory: lines, then UTF-8 bytes of its text as it is shown; wrapper text not counted. */
+/** One recalled memory: lines, then UTF-8 bytes of the shown text without the wrapper. */
 export const RECALL_LINES = 200;
 export const RECALL_FILE_BYTES = 4 * 1024;
 /** Recalled text of one turn, in UTF-8 bytes. */
 export const RECALL_TURN_BYTES = 20 * 1024;
-/** Recalled text of one session until it is compacted, in UTF-8 bytes. */
+/** Recalled text of one session until a compaction, in UTF-8 bytes. */
 export const RECALL_SESSION_BYTES = 60 * 1024;
 /** Output tokens of the selector. */
 export const RECALL_TOKENS = 256;
-/** The selector's answer is waited for this long before words choose in its place, in milliseconds. */
+/** Timeout of the selector, in milliseconds; then words choose in its place. */
 export const RECALL_SELECT_MS = 10_000;
-/** The user's message as the selector is shown it, in characters: a question fits, a pasted log does not. */
+/** The user's message for the selector, in characters: a question fits, a pasted log does not. */
 export const RECALL_QUERY_CHARACTERS = 4000;
-/** The checks of what memories name, in milliseconds; what is not known by then is not said. */
+/** Timeout for the checks of claims, in milliseconds. */
 export const RECALL_VERIFY_MS = 2_000;
 /**
- * A search that nobody waits for begins so long after the main model was asked, in milliseconds, or at
- * once when the model calls a tool: so it takes nothing from the time to the answer's first byte.
+ * Delay of a search for which the model call does not wait, in milliseconds after that call. A tool call
+ * starts it at once. So it does not delay the answer's first byte.
  */
 export const RECALL_BEGIN_MS = 100;
-/** A turn that waited for somebody outside waits so long for its search when it goes on, in milliseconds. */
+/** Longest wait for the search when a paused turn continues, in milliseconds. */
 export const RECALL_RESUME_MS = 2_000;
-/** Paths and symbols of one memory that are checked. */
+/** Paths of one memory that are checked, and symbols. */
 export const RECALL_CLAIMS = 5;
-/** Files that one turn's checks open: those that memories name, and those searched for a symbol. */
+/** Files that the checks of one turn open: those that memories name, and those searched for a symbol. */
 export const RECALL_NAMED_FILES = 5;
 export const RECALL_SEARCHED_FILES = 40;

@@ -1,4 +1,4 @@
-// A turn: model calls, retries, rows, waits.
+// A turn: model calls, retries, rows, timeouts.
 
 /** A value in one SQLite row, in bytes: below the documented 2 MB of a Durable Object. */
 export const ROW_BYTES = 1_900_000;
@@ -6,27 +6,27 @@ export const ROW_BYTES = 1_900_000;
 export const ANSWER_BYTES = 1_500_000;
 /** Model calls in one turn. */
 export const TURN_ITERATIONS = 50;
-/** Tries of one model call before the turn gives up. */
+/** Attempts of one model call before the turn fails. */
 export const MODEL_ATTEMPTS = 5;
-/** First pause before a retry, in milliseconds; it doubles each time. */
+/** First backoff before a retry, in milliseconds; it doubles each time. */
 export const RETRY_FIRST_MS = 500;
-/** Longest pause of our own making, in milliseconds. A server's `retry-after` may ask for more. */
+/** Longest backoff of our own, in milliseconds. A server's `retry-after` may be longer. */
 export const RETRY_MOST_MS = 16_000;
-/** Up to this pause a turn waits in memory; a longer one is left to an alarm, in milliseconds. */
+/** Up to this backoff the loop sleeps; a longer one pauses the turn until an alarm, in milliseconds. */
 export const WAIT_IN_MEMORY_MS = 5_000;
-/** Longest `retry-after` that is obeyed, in milliseconds; beyond it the turn ends with an error. */
+/** Longest `retry-after`, in milliseconds; with a longer one the turn fails. */
 export const RETRY_AFTER_MOST_MS = 60 * 60 * 1000;
-/** Silence of the model's server after which a call counts as stalled, in milliseconds. */
+/** Time without a byte from the model's server after which a call is stalled, in milliseconds. */
 export const MODEL_IDLE_MS = 90_000;
-/** Answers of one turn that may be cut or paused before the turn gives up. */
+/** Cut or paused answers that one turn continues. */
 export const CONTINUATIONS = 3;
-/** Output tokens asked of the model for one answer. */
+/** Output tokens of one answer. */
 export const ANSWER_TOKENS = 32_000;
-/** The alarm looks after a running turn this often, in milliseconds. */
+/** Interval of the alarm that watches a running turn, in milliseconds. */
 export const WATCHDOG_MS = 5_000;
-/** Blocks of one answer, and their highest number: with the least result each, a row is not full. */
+/** Blocks of one answer, and their highest index: a minimum result for each fits into a row. */
 export const ANSWER_BLOCKS = 4000;
-/** Tokens that one figure of a model's usage may say: beyond it the server is wrong. */
+/** Largest count in a model's usage, in tokens: beyond it the server is wrong. */
 export const USAGE_TOKENS = 1_000_000_000;
-/** The report of a session's tokens is waited for at the end of a turn, in milliseconds. */
+/** Timeout for the usage report at the end of a turn, in milliseconds. */
 export const USAGE_REPORT_MS = 500;

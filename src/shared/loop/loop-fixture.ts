@@ -47,7 +47,7 @@ export interface Turn {
   pauses: number[];
 }
 
-export interface TurnOptions {
+interface TurnOptions {
   history?: Message[];
   tools?: Tool[];
   /** A model that does not notice the interrupt and answers all the same. */
@@ -110,7 +110,7 @@ export function createTurn(script: readonly Said[], options: TurnOptions = {}): 
   return turn;
 }
 
-export interface Course {
+interface Course {
   /** The user's interrupt comes before the loop is asked for this step. */
   interruptBefore?: number;
   /** The user's interrupt comes with this, in the middle of a step. */

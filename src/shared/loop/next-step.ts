@@ -2,7 +2,7 @@ import type { AssistantBlock, Message } from "../thread/messages.ts";
 import type { Answer } from "./model.ts";
 import type { CallState, LoopOutcome, Problem } from "./steps.ts";
 
-export type NextStep = {
+type NextStep = {
   /** The part of the answer that is kept; undefined if none is. */
   message: Message | undefined;
   calls: CallState[];

@@ -13,9 +13,8 @@ export interface MemoryCut {
   cut: boolean;
   /** UTF-8 bytes of `text`. */
   bytes: number;
-  /** UTF-8 bytes and lines of the whole file. */
+  /** UTF-8 bytes of the whole file. */
   totalBytes: number;
-  totalLines: number;
 }
 
 /** The tag around a shown memory. */
@@ -47,7 +46,6 @@ export function cutMemory(
     cut: kept !== shown || head !== whole,
     bytes: byteLength(kept),
     totalBytes: byteLength(text),
-    totalLines: lines,
   };
 }
 

@@ -1,18 +1,20 @@
-/** Letters that pass for Latin ones. */
-const ALIKE = [
+/** Letters that look like Latin ones, and those letters. */
+const CONFUSABLES = [
   "аеорсухіјѕԁһԛԝνοιακρτυχոɑʏᴏᴜᴍᴀʀɴᴛʜɪɢᴇᴄᴅᴋʟᴘᴠᴡᴢ",
   "aeopcyxijsdhqwvoiakptuxnayoumarnthigecdklpvwz",
 ];
-const LATIN = new Map([...(ALIKE[0] ?? "")].map((letter, n) => [letter, ALIKE[1]?.[n] ?? letter]));
-const LOOKALIKES = new RegExp(`[${ALIKE[0]}]`, "gu");
-/** What people cannot see, between the letters of a word or over them. */
+const LATIN = new Map(
+  [...(CONFUSABLES[0] ?? "")].map((letter, n) => [letter, CONFUSABLES[1]?.[n] ?? letter]),
+);
+const LOOK_ALIKE = new RegExp(`[${CONFUSABLES[0]}]`, "gu");
+/** Invisible characters, and marks over letters. */
 const UNSEEN = /[\p{Cf}\p{DI}\p{Mn}\u2800]/gu;
 
-/** A text as a person reads it, in small letters: marks over letters are gone, and what only looks Latin is. */
+/** A text as a person reads it, in lower case: without marks over letters, look-alikes as Latin letters. */
 export function foldConfusables(text: string): string {
   return text
     .normalize("NFKD")
     .replaceAll(UNSEEN, "")
     .toLowerCase()
-    .replaceAll(LOOKALIKES, (letter) => LATIN.get(letter) ?? letter);
+    .replaceAll(LOOK_ALIKE, (letter) => LATIN.get(letter) ?? letter);
 }

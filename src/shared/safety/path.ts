@@ -1,6 +1,6 @@
-// One rule for every path: canonicalise or refuse with the rule's name, never clamp. Clamping would
-// turn an attack into a write somewhere else. One and the same canonical string serves
-// the permission check, the storage call, the record of writes and the log.
+// The rules for every path: canonicalise it, or refuse it with the name of a rule, never clamp it, which
+// would turn an attack into a write somewhere else. The permission check, the storage call, the record
+// of writes and the log use the same canonical string.
 
 import { PATH_BYTES, PATH_SEGMENT_BYTES } from "../limits/files.ts";
 import { byteLength } from "../text/bytes.ts";
@@ -22,7 +22,7 @@ export type PathRule =
   | "dots_only"
   | "whitespace";
 
-export type CanonicalPath =
+type CanonicalPath =
   | { status: "ok"; path: string }
   | { status: "refused"; rule: PathRule; message: string };
 
@@ -55,7 +55,7 @@ const SEPARATOR_LOOK_ALIKE =
 const DOTS_ONLY = /^[.\u3002\ua4f8\u0701\u0702]+$/;
 
 /**
- * The one form of an absolute virtual path: "/a/b", NFC, without empty and "." segments and without
+ * The canonical form of an absolute virtual path: "/a/b", NFC, without empty and "." segments and without
  * a final slash; "/" is the root. Canonical input comes back unchanged.
  */
 export function canonicalPath(raw: string): CanonicalPath {
@@ -67,7 +67,7 @@ export function canonicalPath(raw: string): CanonicalPath {
   return { status: "ok", path: `/${segments.join("/")}` };
 }
 
-/** The one form of a path inside a store: "a/b". Refuses "" and what comes to it (".", "./"). */
+/** The canonical form of a path inside a store: "a/b". Refuses "" and what is equal to it (".", "./"). */
 export function canonicalRelative(raw: string): CanonicalPath {
   const spelling = spellingRule(raw);
   if (spelling !== undefined) return refused(raw, spelling);
@@ -78,12 +78,12 @@ export function canonicalRelative(raw: string): CanonicalPath {
   return { status: "ok", path: segments.join("/") };
 }
 
-/** Whether a canonical path is the root itself or lies below it; "/a-b" is not within "/a". */
+/** Whether a canonical path is `root` or below it; "/a-b" is not within "/a". */
 export function isWithin(root: string, path: string): boolean {
   return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
 }
 
-/** A raw path for a message: quoted, cut, and with everything invisible made visible. */
+/** A raw path for a message: quoted, cut, with escapes for invisible characters. */
 export function showPath(raw: string): string {
   const visible = raw
     .slice(0, 200)
@@ -92,7 +92,7 @@ export function showPath(raw: string): string {
   return `"${visible}${raw.length > 200 ? "…" : ""}"`;
 }
 
-/** Rules on the string as it came, before any normalisation could open it up. */
+/** The rules for the raw string, before any normalisation. */
 function spellingRule(raw: string): PathRule | undefined {
   if (raw.trim() === "") return "empty";
   if (raw.length > PATH_BYTES || byteLength(raw) > PATH_BYTES) return "too_long";
@@ -114,14 +114,14 @@ function canonicalSegments(raw: string, most: number): string[] | PathRule {
     if (segment.trim() !== segment) return "whitespace";
     if (DOTS_ONLY.test(segment.normalize("NFKC"))) return "dots_only";
     if (DRIVE.test(segment)) return "drive";
-    // NFC can lengthen a name (composition exclusions), so the canonical form is what is measured.
+    // NFC can lengthen a name (composition exclusions), so the canonical form is measured.
     if (byteLength(segment) > PATH_SEGMENT_BYTES) return "too_long";
     kept.push(segment);
   }
   return byteLength(kept.join("/")) > most ? "too_long" : kept;
 }
 
-/** Signs such as U+2100 hold a slash once a later layer applies NFKC. */
+/** Characters such as U+2100 contain a slash once a later layer applies NFKC. */
 function becomesSeparator(raw: string): boolean {
   return /[\\/]/.test(raw.replaceAll("/", "").normalize("NFKC"));
 }

@@ -1,28 +1,28 @@
-// What everybody who stores text asks before storing it. The scanner itself is a library and lives
-// with the platform; this is the port and the words of the refusal.
+// The port of the secret scanner, which is asked before any text is stored, and the message of a
+// refusal. The platform has the scanner itself.
 
 import { showPath } from "./path.ts";
 
-/** Where a secret was found: what kind and on which line, never a part of the value. */
+/** A place that looks like a secret: its kind and line, never a part of the value. */
 export interface SecretHit {
-  /** The rule's name, such as "github" or "url-password"; it holds nothing of the text. */
+  /** The rule's name, such as "github" or "url-password"; no part of the text. */
   rule: string;
   /** The line of the text, from 1; 0 for the file's name. */
   line: number;
 }
 
 /**
- * Every line of a file, and its name, that looks like a secret; empty if none does. Rejects with
- * MemdirError "unavailable", without content, when the scanner fails: the caller then refuses.
+ * The hits in the name and the text of a file. Rejects with MemdirError "unavailable", without content,
+ * if the scanner fails; the caller then refuses the write.
  */
 export type SecretScan = (file: { path: string; text: string }) => Promise<SecretHit[]>;
 
-/** Hits that one message names; more help nobody. */
+/** Hits that one message names. */
 const SHOWN_HITS = 8;
 
 /**
- * The refusal of a write, for a client or a model: rules and lines, never the value. It does not
- * repeat a path that is itself the secret.
+ * The message of a refused write, for a client or a model: rules and lines, never the value, nor a path
+ * that is itself the secret.
  */
 export function secretRefusal(path: string, hits: SecretHit[]): string {
   const inName = hits.some((hit) => hit.line === 0);

@@ -1,13 +1,13 @@
-// Sizes and cuts of a text where no character may be split.
+// Sizes of a text, and cuts that split no character.
 
 const encoder = new TextEncoder();
 
-/** UTF-8 bytes of a text. Half a character counts as U+FFFD. */
+/** UTF-8 bytes of a text. A lone surrogate counts as U+FFFD. */
 export function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** As much of a text's beginning as fits into `most` UTF-8 bytes, whole characters only. */
+/** The longest beginning of a text, in whole characters, with at most `most` UTF-8 bytes. */
 export function cutBytes(text: string, most: number): string {
   const { read } = encoder.encodeInto(text, new Uint8Array(Math.max(0, most)));
   return text.slice(0, read);

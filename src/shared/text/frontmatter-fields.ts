@@ -1,29 +1,28 @@
-// What a block of frontmatter says, as a person reads it. The YAML parser gives the tree only:
-// it resolves, constructs and executes nothing, no object gets a key from a file, and aliases never
-// expand.
+// The fields of a frontmatter block, as a person reads them. The YAML parser only gives the tree: it
+// resolves, constructs and executes nothing, no object gets a key from a file, and aliases never expand.
 
 import { isMap, isScalar, parseDocument, type YAMLMap } from "yaml";
 
 export interface Field {
   /** In lower case, without blanks and invisible characters. */
   key: string;
-  /** The value on one line: what is quoted is decoded, everything else stands as it is written. */
+  /** The value on one line: decoded if it is quoted, else as it is written. */
   shown: string;
-  /** The value as YAML reads it, comments left out; undefined unless it is a string. */
+  /** The value by YAML, without comments; undefined unless it is a string. */
   scalar: string | undefined;
   /** The fields of a map, one level deep. */
   nested: Field[];
   /** The value was left out because it is nested too deeply. */
-  tooDeep?: true;
+  tooDeep?: true | undefined;
 }
 
 /** The keys that make a block frontmatter. */
 const KNOWN = ["name", "description", "type", "modified", "metadata"];
-/** Deep nesting ends the process, not only the parse: the parser recurses and V8 has no way back. */
+/** Bounds of what is parsed: the parser recurses, and a stack overflow ends the process. */
 const BRACKETS = 50;
 const INDICATORS_PER_LINE = 8;
 const INDENT = 64;
-/** Each of these may be an error of its own, and an error costs some 50 µs. */
+/** Each sign may cause an error of its own, and an error costs some 50 µs. */
 const SIGNS = 500;
 const LINES = 1000;
 
@@ -31,9 +30,9 @@ const KEY =
   /^[ \t\p{Cf}]*(["']?)([\p{L}\p{N}_][^:"'\n]{0,63})\1\s*:(?:\s(.*))?$|^[ \t\p{Cf}]*()(name|description|type|modified|metadata)\s*[:：](.*)$/isu;
 
 /**
- * The fields in their order, or undefined if the block is not frontmatter: not a map, or without
- * any key of a memory. A block that is not valid YAML is read once more, entry by entry, and values
- * that are not valid by themselves count as if they were quoted. Never throws.
+ * The fields in their order, or undefined if the block is not frontmatter: not a map, or without any key
+ * of a memory. A block that is not valid YAML is read again entry by entry, where values that are not
+ * valid count as quoted. Never throws.
  */
 export function readFields(block: string): Field[] | undefined {
   const fields = readYaml(block) ?? readEntries(block);
@@ -110,7 +109,7 @@ function entries(block: string): { key: string; text: string; value: string }[] 
   return found;
 }
 
-/** Whether the parser is spared a text; what it says is then read line by line. */
+/** Whether a text is too costly for the parser; it is then read line by line. */
 function isCostly(text: string): boolean {
   if ((text.match(/[[{]/g)?.length ?? 0) > BRACKETS) return true;
   if ((text.match(/[[\]{},&!*\\]/g)?.length ?? 0) > SIGNS) return true;
@@ -131,13 +130,13 @@ function afterColon(source: string, keyEnd: number, stop: number): string | unde
   return colon.test(source) ? withoutComments(source.slice(colon.lastIndex, stop)) : undefined;
 }
 
-/** Lines of comment go; a "#" within a line or after the colon is text (design section 9). */
+/** Without comment lines; a "#" within a line or after the colon is text. */
 function withoutComments(value: string): string {
   const [first = "", ...more] = value.split("\n");
   return [first, ...more.filter((line) => !/^\s*#/.test(line))].join("\n");
 }
 
-/** Lines joined by a blank each; nothing that a terminal or a model takes for a line end stays. */
+/** Joins lines by blanks. A line end is anything that a terminal or a model takes for one. */
 export function oneLine(text: string): string {
   const lines = text.split(/[\n\r\v\f\x85\u2028\u2029]/).map((line) => line.trim());
   return lines.filter((line) => line !== "").join(" ");

@@ -1,21 +1,21 @@
-// Where the frontmatter of a memory file is; `frontmatter-fields.ts` reads what it says.
+// Finds the frontmatter of a memory file; `frontmatter-fields.ts` reads it.
 
 /**
- * A block of frontmatter, in characters. Real ones have a few hundred; more is not given to a YAML
- * parser, whose time and stack grow with its input.
+ * A frontmatter block, in characters. Real ones have a few hundred; the time and stack of a YAML parser
+ * grow with its input.
  */
 export const FRONTMATTER_CHARACTERS = 16_384;
 
 export type Frontmatter =
   | { status: "none" }
-  /** An opening fence without a closing one in reach. */
+  /** An opening fence without a closing one within the limit. */
   | { status: "open"; block: string }
   | { status: "closed"; block: string; bodyStart: number };
 
 const BOM = "\ufeff";
 const BLANK = /^[ \t\r]*$/;
 const OPENING = /^---[ \t]*\r?$/;
-/** YAML's own end of a document closes the block too. */
+/** YAML's end of a document closes the block too. */
 const CLOSING = /^(?:---|\.\.\.)[ \t]*\r?$/;
 
 /**

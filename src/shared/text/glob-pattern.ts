@@ -1,5 +1,4 @@
-// Globs and search patterns come from models and users, so they run on RE2: linear time, whatever
-// they say.
+// Globs come from models and users, so they run on RE2, which takes linear time for any pattern.
 
 import { RE2JS } from "re2js";
 import { PATTERN_CHARACTERS, PATTERN_PROGRAM, PATTERN_SLICE_STEPS } from "../limits/tools.ts";
@@ -8,9 +7,9 @@ export type GlobPattern =
   | {
       status: "compiled";
       matches(path: string): boolean;
-      /** The work of holding it against these paths, in characters times instructions. */
+      /** The steps of matching these paths, in characters times instructions. */
       steps(paths: readonly string[]): number;
-      /** Whether a path is so long that this glob would hold up everybody; it does not match then. */
+      /** Whether a path is too long for this glob to match without blocking other tasks; it does not match. */
       isTooLong(path: string): boolean;
     }
   | { status: "refused"; message: string };
@@ -33,9 +32,9 @@ export function compileGlob(glob: string, options: { anchored?: boolean } = {}):
   const translated = translate(normal);
   if (translated.status === "refused") return refuse(glob, translated.reason);
   const byName = !normal.includes("/") && options.anchored !== true;
-  const held = (path: string) => (byName ? path.slice(path.lastIndexOf("/") + 1) : path);
+  const matched = (path: string) => (byName ? path.slice(path.lastIndexOf("/") + 1) : path);
   if (!/[*?[\]{}\\]/.test(normal)) {
-    const matches = (path: string) => held(path) === normal;
+    const matches = (path: string) => matched(path) === normal;
     return { status: "compiled", matches, steps: ({ length }) => length, isTooLong: () => false };
   }
   try {
@@ -43,12 +42,12 @@ export function compileGlob(glob: string, options: { anchored?: boolean } = {}):
     const size = compiled.programSize();
     if (size > PATTERN_PROGRAM) return refuse(glob, "it is too large; use a simpler one");
     const most = Math.floor(PATTERN_SLICE_STEPS / size);
-    const isTooLong = (path: string) => held(path).length > most;
+    const isTooLong = (path: string) => matched(path).length > most;
     return {
       status: "compiled",
-      matches: (path) => !isTooLong(path) && compiled.testExact(held(path)),
+      matches: (path) => !isTooLong(path) && compiled.testExact(matched(path)),
       steps: (paths) =>
-        paths.reduce((sum, path) => sum + size * (Math.min(held(path).length, most) + 1), 0),
+        paths.reduce((sum, path) => sum + size * (Math.min(matched(path).length, most) + 1), 0),
       isTooLong,
     };
   } catch {
@@ -56,7 +55,7 @@ export function compileGlob(glob: string, options: { anchored?: boolean } = {}):
   }
 }
 
-/** The directories in front of the first segment with a wildcard: "/a/b" of "/a/b/*.md". */
+/** The directories before the first segment with a wildcard: "/a/b" of "/a/b/*.md". */
 export function literalDirectory(glob: string): string {
   const segments = glob.split("/");
   const wild = segments.findIndex((segment) => /[*?[\]{}\\]/.test(segment));
@@ -113,7 +112,7 @@ function translate(glob: string): Translation {
   return { status: "translated", expression };
 }
 
-/** The members of a set, with everything but "-" between two of them taken as it is. */
+/** A set of characters; of its members only "-" between two others is special. */
 function translateSet(negated: boolean, members: string): string {
   const escaped = members.replaceAll(/[\\\]^[&~]/g, "\\$&");
   return negated ? `[^/${escaped}]` : `[${escaped}]`;

@@ -1,26 +1,26 @@
-// A turn as a list of hooks: each part of a turn is one object with the moments that it cares for.
+// A turn is a list of hooks: each part of a turn is one object with the callbacks that it needs.
 
 import type { LoopHooks, Prepared } from "../loop/loop.ts";
 import type { LoopOutcome, StepHook } from "../loop/steps.ts";
 import type { Draft } from "../thread/entry.ts";
 import type { Message } from "../thread/messages.ts";
 
-/** Moments are called in the order of the list; every one is optional. */
+/** Callbacks are called in the order of the list. */
 export interface TurnHook extends StepHook {
-  /** Steps 1 to 7, before each model call. The first that is not ready decides. */
+  /** Steps 1 to 7, before each model call. The first hook that is not ready decides. */
   prepare?: ((tooLong: boolean) => Promise<Prepared>) | undefined;
   /** Step 9. Not awaited, never throws. */
   sampled?: (() => void) | undefined;
-  /** Step 11: what joins the turn. `messages`: the history up to now. */
+  /** Step 11: the messages that join the turn. `messages`: the history up to now. */
   joining?: ((messages: readonly Message[]) => Promise<Draft[]>) | undefined;
   /**
-   * The loop is over, or has thrown (no outcome): whatever runs for the turn is to stop. Nothing of the
-   * turn's end is on disk yet.
+   * The loop has ended, or has thrown (no outcome): stop whatever runs for the turn. The turn's end is not
+   * on disk yet.
    */
   ended?: ((outcome: LoopOutcome | undefined) => void | Promise<void>) | undefined;
 }
 
-/** The moments of the loop itself. */
+/** The hooks of the loop, each of which calls those of the turn. */
 export function loopHooks(hooks: readonly TurnHook[]): LoopHooks {
   return {
     async prepare(tooLong) {

@@ -1,20 +1,20 @@
 import { type IndexText, memoryPrompt } from "../memdir/prompt.ts";
 import { isWithin } from "../safety/path.ts";
 
-export interface PromptInput {
-  /** Words that take the place of the agent's own, from the session's creation. */
+interface PromptInput {
+  /** Replaces the agent's own identity; set when the session is created. */
   system: string | null;
-  /** Where the agent sees the workspace. */
+  /** The agent's path of the workspace. */
   workspace: string;
-  /** Canonical path of the project; it may lie elsewhere, on somebody's machine. */
+  /** Canonical path of the project, which may be on somebody's own machine. */
   projectRoot: string;
-  /** Directory of the memory and its index, where memory is on. */
+  /** The memory's directory and index; undefined if memory is off. */
   memory: { directory: string; index: IndexText } | undefined;
 }
 
 /**
- * The blocks of the system prompt, in the order of how seldom they change. Made once a session and
- * kept byte for byte: the prompt cache and every fork depend on it.
+ * The blocks of the system prompt, those that change most seldom first. Made once a session and stored
+ * byte for byte: the prompt cache and every fork depend on it.
  */
 export function systemPrompt(input: PromptInput): string[] {
   const blocks = [input.system?.trim() || IDENTITY, workspacePrompt(input)];

@@ -105,7 +105,7 @@ export async function compactNow(
   signal: AbortSignal,
 ): Promise<Compacted> {
   const { thread, limits } = of;
-  await settleNotes(session, signal);
+  await awaitNotes(session, signal);
   if (signal.aborted) return "stopped";
   const view = readView(thread);
   const shown = readShown(thread);
@@ -146,10 +146,7 @@ export async function compactNow(
 }
 
 /** Waits for an update of the notes in flight; one that is not done by then is dropped. */
-async function settleNotes(
-  { notes, settings }: SessionContext,
-  signal: AbortSignal,
-): Promise<void> {
+async function awaitNotes({ notes, settings }: SessionContext, signal: AbortSignal): Promise<void> {
   const update = notes.inFlight();
   if (!update) return;
   await Promise.race([update, sleep(settings.NOTES_WAIT_MS, signal)]);

@@ -96,7 +96,7 @@ function codeOf(error: unknown): ErrorCode | undefined {
 
 /** When it is tried again is on disk: no message has to come back for it. */
 function again(session: SessionContext, afterMs: number, next: string | null): ExtractReply {
-  // Somebody may have settled the batch while it was looked at.
+  // The batch may be done with: the queue may have given up on it meanwhile.
   const { requested, cursor } = readExtraction(session.sql);
   if (requested <= cursor) return { status: "done", next };
   session.commit(() => changeExtraction(session.sql, { resendAt: session.now() + afterMs }));
@@ -104,8 +104,8 @@ function again(session: SessionContext, afterMs: number, next: string | null): E
 }
 
 /**
- * The queue gave up on what it was told of: the turns up to `upTo`, or all that is due. What was
- * settled meanwhile, and what came later, is left alone.
+ * The queue gave up on a message: on the turns up to `upTo`, or on all that is due. What was done
+ * meanwhile, and what came later, is left alone.
  */
 export function dropBatch(session: SessionContext, upTo = Number.MAX_SAFE_INTEGER): void {
   const batch = batchDue(session.sql, false);

@@ -142,7 +142,7 @@ function keepAlive(
       (renewed) => {
         if (renewed.ok && renewed.value.status !== "granted") stop.abort();
       },
-      // One that cannot be told now is told the next time; a lease that has passed on refuses writes.
+      // A renewal that fails is tried again; a lease that has passed on refuses writes.
       () => {},
     );
   }, ms / 3);

@@ -42,7 +42,7 @@ interface History {
   messages: readonly Message[];
   question: string;
   /** It waited for somebody outside, and goes on now. */
-  stoodStill: boolean;
+  wasPaused: boolean;
 }
 
 /** The search of a turn; undefined where there is none: no memory, one word, or it was done before. */
@@ -80,7 +80,7 @@ export function recallHook(
   return {
     async joining(messages) {
       // Who waited for a person does not mind a moment more: the search is not lost to the wait.
-      const ms = Math.max(settings.RECALL_WAIT_MS, history.stoodStill ? RECALL_RESUME_MS : 0);
+      const ms = Math.max(settings.RECALL_WAIT_MS, history.wasPaused ? RECALL_RESUME_MS : 0);
       if (!waited && ms > 0) {
         begin();
         await Promise.race([search, sleep(ms, stopped)]);
@@ -124,10 +124,10 @@ function historyOf(sql: SqlStorage, turn: Turn, { messages, pending }: TurnState
   const question = userWords(sql, turn)
     .map(({ text }) => text)
     .join("\n");
-  const stoodStill = pending.some(
+  const wasPaused = pending.some(
     ({ permission }) => permission === "ask" || permission === "client",
   );
-  return { messages, question, stoodStill };
+  return { messages, question, wasPaused };
 }
 
 function shownOf({ path, shown }: Recalled["attached"][number]): { path: string; text: string } {

@@ -74,7 +74,7 @@ export function unfinishedRun(sql: SqlStorage, purpose: string): Run | undefined
   return row && runOf(sql, row);
 }
 
-/** Whether this run has not ended: who ends it settles its turns. */
+/** Whether this run has not ended: whoever ends it decides on its turns. */
 export function isUnfinished(sql: SqlStorage, n: number): boolean {
   return sql.exec("SELECT 1 FROM runs WHERE n = ? AND ended_at IS NULL", n).toArray().length > 0;
 }

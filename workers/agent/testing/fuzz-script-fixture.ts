@@ -134,7 +134,7 @@ export interface Asked {
   mark: string;
 }
 
-/** The words behind which the model only answers. */
+/** The words after which the model only answers. */
 export const LAST = "Is all well? This is the last one.";
 export const LAST_ANSWER = "All is well.";
 

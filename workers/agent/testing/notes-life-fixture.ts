@@ -42,7 +42,7 @@ export interface NotesLife {
   notes(ports?: Partial<SessionContext>): SessionNotes;
   /** The conversation goes on by a turn, and has so many tokens then. */
   grow(tokens: number, calls?: number): { n: number; eventId: string };
-  /** An answer behind which the notes are looked at, and the end of what that began. */
+  /** An answer after which the notes are looked at, and the end of what that began. */
   update(tokens: number, ports?: Partial<SessionContext>): Promise<void>;
   runs(): Run[];
   events(): Record<string, unknown>[];
@@ -121,12 +121,4 @@ export function archive(sql: SqlStorage): void {
 /** An Edit of the notes by the fork. */
 export function edit(old_string: string, new_string: string, file_path = "/session/notes.md") {
   return { name: "Edit", input: { file_path, old_string, new_string } };
-}
-
-export async function settle(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 400; n += 1) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("It did not come to pass");
 }

@@ -2,7 +2,7 @@ import type { CallAnswer } from "../../../src/shared/loop/pending-action.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import type { StoredEvent } from "../rows/events.ts";
 import { appendEvent } from "../rows/events.ts";
-import { answerWait } from "../rows/pending-actions.ts";
+import { answerAction } from "../rows/pending-actions.ts";
 import { addTurn } from "../rows/turns.ts";
 import { answered, interruptTurn } from "./pause-turn.ts";
 
@@ -29,7 +29,7 @@ export function acceptEvent(
       const { tool_use_id, result, deny_message } = event;
       const denial = { type: "deny" as const, message: deny_message ?? undefined };
       const answer: CallAnswer = result === "allow" ? { type: "allow" } : denial;
-      const turn = answerWait(sql, `${place}.tool_use_id`, tool_use_id, "approval", answer, now);
+      const turn = answerAction(sql, `${place}.tool_use_id`, tool_use_id, "approval", answer, now);
       answered(sql, turn, now);
       break;
     }
@@ -41,7 +41,7 @@ export function acceptEvent(
         isError: is_error ?? false,
       };
       const field = `${place}.custom_tool_use_id`;
-      const turn = answerWait(sql, field, custom_tool_use_id, "client", answer, now);
+      const turn = answerAction(sql, field, custom_tool_use_id, "client", answer, now);
       answered(sql, turn, now);
       break;
     }

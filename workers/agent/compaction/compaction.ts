@@ -46,7 +46,7 @@ export interface Fitting extends Conversation {
   turn: TurnRef;
 }
 
-export type Trigger = "auto" | "manual" | "too_long";
+type Trigger = "auto" | "manual" | "too_long";
 
 /** The conversation grows by this part of the room before the same is tried again. */
 const COMPACT_AGAIN = 1 / 10;
@@ -94,7 +94,7 @@ export async function prepareContext(
 }
 
 /** `stopped`: its signal was aborted before anything was changed. */
-export type Compacted = Compaction["status"] | "stopped";
+type Compacted = Compaction["status"] | "stopped";
 
 /** Compacts, whatever the size. `tokens` is the conversation's before it. */
 export async function compactNow(

@@ -76,7 +76,7 @@ async function nothingDue(session: SessionContext, stub: MemdirStub): Promise<Ex
 /** What passes by itself is waited for; a defect is counted, lest it hold up all that comes later. */
 function thrown(session: SessionContext, batch: Batch, error: unknown): Ended {
   const code = codeOf(error);
-  log("extraction.failed", { error: errorName(error), ...(code === undefined ? {} : { code }) });
+  log("extraction.failed", { error: errorName(error), code });
   if (code === "not_found") {
     // The store was deleted or archived: there is nowhere to save to.
     giveUp(session, batch, "disabled");

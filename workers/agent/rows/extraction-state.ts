@@ -25,7 +25,7 @@ const schema = z.object({
   lease: z.number().nullable(),
 });
 
-export type ExtractionState = z.infer<typeof schema>;
+type ExtractionState = z.infer<typeof schema>;
 
 const NONE: ExtractionState = {
   cursor: 0,
@@ -97,7 +97,7 @@ export function endTurnMark(
 }
 
 /** Asks for an extraction of all turns up to this one; a newer request takes the older one's place. */
-export function requestExtraction(sql: SqlStorage, upTo: number, now: number): void {
+function requestExtraction(sql: SqlStorage, upTo: number, now: number): void {
   const { requested } = readExtraction(sql);
   if (upTo > requested) changeExtraction(sql, { requested: upTo, sends: 0, resendAt: now });
 }
@@ -140,8 +140,8 @@ export function advanceCursor(sql: SqlStorage, last: number, now: number): void 
 
 /** The lease is somebody else's now. Where nothing is due, nobody has to come back. */
 export function leaseGiven(sql: SqlStorage): void {
-  const { requested, cursor } = readExtraction(sql);
-  changeExtraction(sql, { lease: null, ...(requested > cursor ? {} : { resendAt: null }) });
+  const { requested, cursor, resendAt } = readExtraction(sql);
+  changeExtraction(sql, { lease: null, resendAt: requested > cursor ? resendAt : null });
 }
 
 /** Moves the cursor over turns that need no extraction. */

@@ -12,7 +12,7 @@ export const PENDING_ACTIONS_TABLE = `CREATE TABLE IF NOT EXISTS pending_actions
     answer TEXT)`;
 
 /** Who answers: a person, by allowing or denying, or the client, by a result. */
-export type ActionKind = "approval" | "client";
+type ActionKind = "approval" | "client";
 
 const answerSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("allow") }),

@@ -69,8 +69,8 @@ function addToLog(
   const path = call.input.file_path ?? call.input.path;
   const entry = {
     tool: call.name.slice(0, 64),
-    ...(typeof path === "string" ? { path: cutCharacters(path, ERROR_CHARACTERS) } : {}),
-    ...(result.isError ? { error: cutCharacters(result.content, ERROR_CHARACTERS) } : {}),
+    path: typeof path === "string" ? cutCharacters(path, ERROR_CHARACTERS) : undefined,
+    error: result.isError ? cutCharacters(result.content, ERROR_CHARACTERS) : undefined,
   };
   writeLog(sql, n, {
     ...(log.calls.length < FORK_LOG_CALLS

@@ -3,7 +3,7 @@ import { RETRY_FIRST_MS, WATCHDOG_MS } from "../../../src/shared/limits/turn.ts"
 import type { Turn } from "../rows/turns.ts";
 
 /** What of a session may be due. */
-export interface Due {
+interface Due {
   /** A turn or a deletion is under way in memory: somebody has to look whether it still is. */
   working: boolean;
   /** The turn that is next. */

@@ -25,7 +25,7 @@ import type { Running } from "./drain.ts";
 import { drain, drainAndStop } from "./drain.ts";
 import { nextAlarm } from "./next-alarm.ts";
 
-export interface WorkSurroundings {
+interface WorkSurroundings {
   ctx: Pick<DurableObjectState, "storage" | "waitUntil">;
   env(): AgentEnv;
   /** Runs a function as one transaction, then wakes the subscribers. */

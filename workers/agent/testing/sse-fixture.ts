@@ -6,7 +6,7 @@ import { eventStream } from "../stream/event-stream.ts";
 import type { PreviewFrame } from "../stream/preview.ts";
 import type { EventLog, Subscriber, SubscriptionOptions } from "../stream/subscription.ts";
 
-export interface Frame {
+interface Frame {
   event: string;
   id: string | undefined;
   data: string;

@@ -34,8 +34,8 @@ export function pauseTurn(sql: SqlStorage, turn: Turn, now: number): void {
 export function interruptTurn(sql: SqlStorage, now: number): void {
   const turn = currentTurn(sql);
   if (turn?.status !== "running") return;
-  const at = turn.resumeAt === undefined ? {} : { resumeAt: now };
-  changeTurn(sql, turn.n, { interrupted: true, ...at });
+  const resumeAt = turn.resumeAt === undefined ? undefined : now;
+  changeTurn(sql, turn.n, { interrupted: true, resumeAt });
   stopActions(sql, turn.n);
 }
 

@@ -36,7 +36,7 @@ type Row = {
 const COLUMNS =
   "n, id, memory_id, operation, path, sha256, size, actor, at, redacted_at, redacted_by";
 
-export interface NewVersion {
+interface NewVersion {
   id: string;
   memoryId: string;
   operation: Operation;

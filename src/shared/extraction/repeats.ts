@@ -30,9 +30,11 @@ export function repeats(text: string, { memories, recalled }: Known): string | u
 
 /** The texts of memories that the conversation was shown. */
 export function recalledIn(entries: readonly Entry[]): string[] {
-  return entries.flatMap(({ origin }) =>
-    origin.type === "recall" ? origin.memories.map(({ text }) => text) : [],
-  );
+  return entries.flatMap(({ origin, message }) => {
+    const [block] = message.content;
+    if (origin.type !== "recall" || block?.type !== "text") return [];
+    return origin.memories.map(({ start, end }) => block.text.slice(start, end));
+  });
 }
 
 function same(text: string): string {

@@ -14,8 +14,8 @@ export type Origin =
    * beginning.
    */
   | { type: "results"; stored: readonly StoredResult[] }
-  /** Memories that a search found, as they are shown: paths within their directory. */
-  | { type: "recall"; memories: readonly { path: string; text: string }[] }
+  /** Memories that a search found. */
+  | { type: "recall"; memories: readonly RecalledMemory[] }
   /** A word of ours to the model. */
   | { type: "reminder" }
   /** What a background run is asked to do. */
@@ -29,6 +29,13 @@ export type Origin =
 export interface StoredResult {
   callId: string;
   path: string;
+}
+
+/** Where the text of a recalled memory is in its message, in UTF-16 units. */
+export interface RecalledMemory {
+  path: string;
+  start: number;
+  end: number;
 }
 
 export const USER: Origin = { type: "user" };

@@ -18,6 +18,7 @@ import {
 import type { ModelRequest } from "../../../src/shared/loop/model.ts";
 import { answerOf } from "../../../src/shared/loop/model.ts";
 import type { TurnState } from "../../../src/shared/loop/steps.ts";
+import { placesIn } from "../../../src/shared/recall/attach.ts";
 import type { Recalled, RecallPorts } from "../../../src/shared/recall/recall.ts";
 import { recall, unused, wantsRecall, withoutRead } from "../../../src/shared/recall/recall.ts";
 import { isWithin } from "../../../src/shared/safety/path.ts";
@@ -95,7 +96,10 @@ export function recallHook(
         session.commit(() => record(recalled));
         return [];
       }
-      const draft = textDraft({ type: "recall", memories: memories.map(shownOf) }, attachment);
+      const draft = textDraft(
+        { type: "recall", memories: placesIn(attachment, memories) },
+        attachment,
+      );
       attached = draft.message;
       return [draft];
     },
@@ -128,10 +132,6 @@ function historyOf(sql: SqlStorage, turn: Turn, { messages, pending }: TurnState
     ({ permission }) => permission === "ask" || permission === "client",
   );
   return { messages, question, wasPaused };
-}
-
-function shownOf({ path, shown }: Recalled["attached"][number]): { path: string; text: string } {
-  return { path, text: shown };
 }
 
 /** The turn was over before anything was found. */

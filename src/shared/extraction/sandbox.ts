@@ -31,7 +31,12 @@ export function extractionTools(sandbox: ForkSandbox): Map<string, Tool> {
     return { ...mount, rights: "read" };
   });
   const tools = createFileTools({ mounts: createMounts(mounts), seen });
-  return new Map(tools.map((tool) => [tool.name, tool.name === "Delete" ? refusing(tool) : tool]));
+  return new Map(tools.map((tool) => [tool.name, allowed(tool) ? tool : refusing(tool)]));
+}
+
+/** Of the tools that change something two are a fork's; one that comes later is not, unless it is named. */
+function allowed({ kind, name }: Tool): boolean {
+  return kind === "read" || name === "Write" || name === "Edit";
 }
 
 function refusing(tool: Tool): Tool {

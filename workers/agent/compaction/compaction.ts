@@ -28,8 +28,7 @@ import type { Prepared } from "../../../src/shared/loop/loop.ts";
 import type { ModelFailure } from "../../../src/shared/loop/model.ts";
 import { notesHaveContent } from "../../../src/shared/session-memory/sections.ts";
 import { notesForSummary } from "../../../src/shared/session-memory/summary.ts";
-import type { Entry } from "../../../src/shared/thread/entry.ts";
-import { toolCallsOf } from "../../../src/shared/thread/messages.ts";
+import { filesNamed } from "../../../src/shared/thread/messages.ts";
 import type { View } from "../../../src/shared/thread/view.ts";
 import { sentMessages, show } from "../../../src/shared/thread/view.ts";
 import { compactionError } from "../contract/session-errors.ts";
@@ -228,7 +227,10 @@ async function commitCompaction(
       thread,
       files.map((file) => ({ type: "seen", ...file })),
     );
-    const shown = new Set([...files.map(({ path }) => path), ...canonicalPaths(filesNamed(kept))]);
+    const shown = new Set([
+      ...files.map(({ path }) => path),
+      ...canonicalPaths(filesNamed(kept.map(({ message }) => message))),
+    ]);
     forgetRead(thread, undefined, (path) => shown.has(path) || isIndex(of, path));
     rebaseNotes(sql, tokensAfter);
     appendEvent(
@@ -256,15 +258,6 @@ function firstWholeTurn({ sql, id }: Thread, cut: number): number {
       cut,
     )
     .one().turn;
-}
-
-/** Files that calls of these entries name. */
-function filesNamed(entries: readonly Entry[]): string[] {
-  return entries.flatMap(({ message }) =>
-    toolCallsOf(message).flatMap(({ input }) =>
-      typeof input.file_path === "string" ? [input.file_path] : [],
-    ),
-  );
 }
 
 function tooLarge({ fixed, limits }: Fitting, tokens: number): ModelFailure {

@@ -26,7 +26,7 @@ import type { SessionContext } from "../setup/session-context.ts";
 import type { Ended, ForkEnd } from "./extraction-ends.ts";
 import { batchDue, countFailure, failedRun, finish, giveUp } from "./extraction-ends.ts";
 import { giveLease, type Lease, requireStore, takeLease } from "./extraction-lease.ts";
-import { newRun, runFork } from "./run-fork.ts";
+import { driveRun, newRun } from "./extraction-run.ts";
 
 /** A batch may take this part of a small window. */
 const BATCH_SHARE = 1 / 3;
@@ -127,7 +127,7 @@ async function underLease(
   await requireStore(lease.stub);
   const of = { ...own, memory };
   const run = unfinishedRun(sql, "extraction") ?? (await newRun(session, of, lease, due));
-  const end = endOf(run) ?? (await runFork(session, of, run, lease, signal));
+  const end = endOf(run) ?? (await driveRun(session, of, run, lease, signal));
   if (!end || end.outcome.reason === "interrupted") {
     return { status: "retry", afterMs: RESEND_FIRST_MS };
   }

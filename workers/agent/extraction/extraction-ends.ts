@@ -7,7 +7,7 @@ import type { ThreadContext } from "../../../src/platform/threads/thread.ts";
 import type { TurnEventDraft } from "../../../src/shared/events/event.ts";
 import { savedEvent } from "../../../src/shared/events/memory.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import {
   EXTRACTION_ATTEMPTS,
   RESEND_FIRST_MS,

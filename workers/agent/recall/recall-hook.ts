@@ -24,7 +24,7 @@ import { recall, unused, wantsRecall, withoutRead } from "../../../src/shared/re
 import { isWithin } from "../../../src/shared/safety/path.ts";
 import { textDraft } from "../../../src/shared/thread/entry.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
-import { toolCallsOf } from "../../../src/shared/thread/messages.ts";
+import { filesNamed, toolCallsOf } from "../../../src/shared/thread/messages.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import type { Meta } from "../rows/meta.ts";
 import { hasRecall, readShown, recordRecall } from "../rows/recalls.ts";
@@ -238,14 +238,9 @@ function readByModel(
   directory: string,
   messages: readonly Message[],
 ): Set<string> {
-  const named = messages.flatMap((message) =>
-    toolCallsOf(message).flatMap(({ input }) =>
-      typeof input.file_path === "string" ? [input.file_path] : [],
-    ),
-  );
   const below = `${directory}/`;
   return new Set(
-    [...readFiles(thread).keys(), ...named]
+    [...readFiles(thread).keys(), ...filesNamed(messages)]
       .filter((path) => path.startsWith(below))
       .map((path) => path.slice(below.length)),
   );

@@ -5,7 +5,7 @@ import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import { readProgress } from "../../../src/platform/threads/progress.ts";
 import type { Thread } from "../../../src/platform/threads/thread.ts";
 import { clearThread } from "../../../src/platform/threads/thread.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { textDraft } from "../../../src/shared/thread/entry.ts";
 import type { RunLog } from "./run-log.ts";
 import { logOf, readLog } from "./run-log.ts";

@@ -15,7 +15,7 @@ import type { Turn } from "../rows/turns.ts";
 import { changeTurn, countQueuedTurns, turnByNumber, userWords } from "../rows/turns.ts";
 import { usageSnapshot } from "../rows/usage.ts";
 import { closeSpan } from "./events-hook.ts";
-import { pauseTurn } from "./pause-turn.ts";
+import { addActiveTime, pauseTurn } from "./pause-turn.ts";
 
 /**
  * Begins a turn, or goes on with one: its message joins the transcript the first time only. Within a
@@ -64,9 +64,8 @@ export function finishTurn(
   if (!outcome) closeCalls(thread, n, CALL_FAILED);
   changeProgress(thread, n, { outcome: outcome ?? { reason: "stopped" } });
   changeTurn(sql, n, { status: "done" });
-  const meta = readMeta(sql);
-  const activeMs = meta.activeMs + (turn.startedAt === undefined ? 0 : now - turn.startedAt);
-  writeMeta(sql, { ...meta, activeMs, updatedAt: now });
+  addActiveTime(sql, turn, now);
+  writeMeta(sql, { ...readMeta(sql), updatedAt: now });
   for (const follow of FOLLOWS) follow({ sql, turn, outcome, background, now });
 }
 

@@ -25,9 +25,15 @@ export function pauseTurn(sql: SqlStorage, turn: Turn, now: number): void {
     return;
   }
   if (!stayPaused(sql, turn, now)) return;
-  const activeMs = meta.activeMs + (turn.startedAt === undefined ? 0 : now - turn.startedAt);
-  writeMeta(sql, { ...meta, activeMs });
+  addActiveTime(sql, turn, now);
   changeTurn(sql, turn.n, { startedAt: undefined });
+}
+
+/** A turn stops running, for now or for good. Within a transaction. */
+export function addActiveTime(sql: SqlStorage, { startedAt }: Turn, now: number): void {
+  if (startedAt === undefined) return;
+  const meta = readMeta(sql);
+  writeMeta(sql, { ...meta, activeMs: meta.activeMs + now - startedAt });
 }
 
 /** The turn that runs, or is paused, is to end. Within a transaction. */

@@ -1,5 +1,5 @@
 import { savedEvent } from "../../../src/shared/events/memory.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { receiptsIn } from "../../../src/shared/loop/tool.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { appendEvent } from "../rows/events.ts";

@@ -5,7 +5,8 @@ import type {
   Version,
   VersionQuery,
 } from "../../../src/platform/objects/memdir-rpc.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
+import { operation } from "../../../src/shared/files/receipt.ts";
 
 const actor = z.discriminatedUnion("type", [
   z.object({
@@ -16,7 +17,6 @@ const actor = z.discriminatedUnion("type", [
   z.object({ type: z.literal("user"), userId: z.string() }),
   z.object({ type: z.literal("external") }),
 ]);
-const operation = z.enum(["created", "modified", "deleted"]);
 
 type Row = {
   n: number;

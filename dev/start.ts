@@ -33,13 +33,15 @@ try {
         "ANTHROPIC_BASE_URL is set and ANTHROPIC_API_KEY is not: set both or neither",
       );
     }
-    const { serveStandIn } = await import("./fake-model/serve.ts");
-    const { createStandIn } = await import("./fake-model/fake-model.ts");
-    const model = await serveStandIn(createStandIn({ chunkDelayMs: 5 }), { port: 0 });
+    const { serveFakeModel } = await import("./fake-model/serve.ts");
+    const { createFakeModel } = await import("./fake-model/fake-model.ts");
+    const model = await serveFakeModel(createFakeModel({ chunkDelayMs: 5 }), { port: 0 });
     open.push(model);
     variables.ANTHROPIC_BASE_URL = model.url;
-    variables.ANTHROPIC_API_KEY = "stand-in";
-    console.log("No ANTHROPIC_API_KEY: a rule-based stand-in answers instead of a model.");
+    variables.ANTHROPIC_API_KEY = "demo-model";
+    console.log(
+      "No ANTHROPIC_API_KEY: the demo model answers by fixed rules instead of a real one.",
+    );
   }
   variablesOf(variables);
   // Loaded late: the toolchain takes a second or two, and what is wrong is said before it.

@@ -93,7 +93,12 @@ function blocksFor(request: MessagesRequest, step: ParsedStep): OutBlock[] {
   }
   if (step.fault?.type === "pause_turn") {
     const id = `srvtoolu_${hash(prefix).slice(0, 24)}`;
-    blocks.push({ type: "server_tool_use", id, name: "web_search", json: '{"query":"stand-in"}' });
+    blocks.push({
+      type: "server_tool_use",
+      id,
+      name: "web_search",
+      json: '{"query":"fake-model"}',
+    });
   }
   if (step.fault?.type !== "malformed_tool_json") return blocks;
   return blocks.map((block) =>

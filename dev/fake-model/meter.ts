@@ -4,7 +4,7 @@ import type { Prompt } from "./wire.ts";
 // The prompt cache, simulated: which part of a prompt would have been read, written or paid in full.
 // It follows the published rules (exact prefixes, markers, look-back, lifetime, minimum length) on
 // ESTIMATED tokens, so its figures show whether a caller keeps its prefix stable, not what a real
-// bill would say. One meter is one stand-in's cache; each API key sees its own entries only.
+// bill would say. One meter is one fake model's cache; each API key sees its own entries only.
 
 export interface InputUsage {
   input_tokens: number;

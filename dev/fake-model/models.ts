@@ -1,4 +1,4 @@
-/** What the stand-in must know of a model to refuse and to meter as the API does. */
+/** What the fake model must know of a model to refuse and to meter as the API does. */
 export interface ModelFacts {
   id: string;
   name: string;
@@ -54,7 +54,7 @@ const LINES = ["haiku", "sonnet", "opus", "fable", "mythos"] as const;
 const MODELS: readonly ModelFacts[] = ROWS.map(
   ([id, contextTokens, maxOutputTokens, minCacheTokens, midSystem, day]) => ({
     id,
-    name: `Claude ${id.slice("claude-".length)} (stand-in)`,
+    name: `Claude ${id.slice("claude-".length)} (demo model)`,
     line: LINES.find((line) => id.includes(line)) ?? "opus",
     contextTokens,
     maxOutputTokens,

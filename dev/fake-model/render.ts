@@ -19,7 +19,7 @@ const IMAGE_TOKENS = 1_600;
 const encoder = new TextEncoder();
 
 /**
- * The stand-in's only idea of a token: four UTF-8 bytes, rounded up. A SIMULATED figure: the real
+ * The fake model's only idea of a token: four UTF-8 bytes, rounded up. A SIMULATED figure: the real
  * tokenizers give other numbers, and nothing may be billed by this one.
  */
 export function estimateTokens(text: string): number {

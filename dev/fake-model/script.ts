@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-// What a test can make the stand-in say or suffer. A chunk is one content_block_delta event:
+// What a test can make the fake model say or suffer. A chunk is one content_block_delta event:
 // `after_chunks: 0` strikes before the first, a number past the end just before message_delta.
 
 const chunks = { after_chunks: z.int().min(0).default(1) };
@@ -59,7 +59,7 @@ const stepSchema = z.strictObject({
   usage: usageSchema.optional(),
   /** Waits before the headers. */
   delayMs: z.number().min(0).optional(),
-  /** Waits between chunks; in place of the stand-in's own pause. */
+  /** Waits between chunks; in place of the fake model's own pause. */
   chunkDelayMs: z.number().min(0).optional(),
   /** How the SSE body is cut into writes: whole events, single bytes, or so many bytes. */
   split: z.union([z.literal("events"), z.literal("bytes"), z.int().min(1)]).optional(),

@@ -176,7 +176,7 @@ async function strike(fault: StreamFault, options: StreamOptions): Promise<strin
       return frame({ ...error, type: "error" });
     }
     case "cut":
-      throw new Error("The stand-in cut the connection, as scripted");
+      throw new Error("The fake model cut the connection, as scripted");
     case "stall":
       return untilAborted(options.signal);
     case "end_early":
@@ -199,7 +199,7 @@ function frame(event: Event): string {
 
 type Parts = (options: StreamOptions) => AsyncGenerator<string>;
 
-// Nothing is made before somebody reads, so a client that goes away stops the work behind it.
+// The reader pulls each piece, so a client that goes away stops the work.
 function bodyFrom(parts: Parts, options: StreamOptions): ReadableStream<Uint8Array> {
   const cancelled = new AbortController();
   const signal = AbortSignal.any([options.signal, cancelled.signal]);

@@ -7,7 +7,7 @@ import type { Block, Message, Prompt, Role } from "./wire.ts";
 // check over it, so that it can be verified after a restart without keeping a record of what was
 // issued.
 
-const VERSION = "stand-in-1";
+const VERSION = "fake-model-1";
 const PREFIX_START = hash("conversation");
 
 /** The hash of a whole conversation: what an answer's thinking is bound to. */

@@ -38,7 +38,7 @@ const redactedBlock = z.strictObject({
   cache_control: z.never().optional(),
 });
 
-// Accepted as they are: the stand-in has no story for them but must not refuse what the API takes.
+// Accepted as they are: the fake model has no story for them but must not refuse what the API takes.
 const OPAQUE = [
   "image",
   "document",

@@ -4,7 +4,7 @@ import type { Call, View } from "./view.ts";
 /**
  * A piece of work in several model calls: it yields the tool calls it wants, gets their results and
  * returns what to say at the end. Each model call runs it again from the start over the calls made so
- * far, so it must want the same things for the same results; the stand-in itself keeps nothing.
+ * far, so it must want the same things for the same results; the fake model itself keeps nothing.
  */
 export type Procedure<T = string> = Generator<ToolStep[], T, Call[]>;
 

@@ -35,7 +35,8 @@ function editOf(section: string, view: View, path: string, tooLong: string[]): T
   const before = lines.slice(explained + 1).filter((line) => line.trim());
   const grows = said === undefined || /log/i.test(heading);
   const kept = grows ? (condense ? condensed(before) : before) : [];
-  const new_string = [head, ...kept, ...(said === undefined ? [] : [said])].join("\n");
+  if (said !== undefined) kept.push(said);
+  const new_string = [head, ...kept].join("\n");
   if (new_string === section.trimEnd()) return [];
   return [{ name: "Edit", input: { file_path: path, old_string: section.trimEnd(), new_string } }];
 }

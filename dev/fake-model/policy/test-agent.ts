@@ -1,5 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import type { StandIn } from "../fake-model.ts";
+import type { FakeModel } from "../fake-model.ts";
 import { clientOver, MODEL } from "../probe.ts";
 
 // A service in small, for the policy's tests: files in a Map with the rules the real tools keep (a file
@@ -25,11 +25,11 @@ export interface TestAgent {
   restart(): void;
 }
 
-export function testAgent(standIn: StandIn): TestAgent {
+export function testAgent(fakeModel: FakeModel): TestAgent {
   const files = new Map<string, string>();
   const read = new Map<string, string | undefined>();
   let shownIndex = "";
-  const client = clientOver(standIn);
+  const client = clientOver(fakeModel);
   const agent: TestAgent = {
     files,
     messages: [],

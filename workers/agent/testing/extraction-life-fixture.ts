@@ -30,7 +30,7 @@ export function withExtractions(): void {
   });
 }
 
-const MODEL = { ANTHROPIC_API_KEY: "stand-in", ANTHROPIC_BASE_URL: "http://model.test" };
+const MODEL = { ANTHROPIC_API_KEY: "demo-model", ANTHROPIC_BASE_URL: "http://model.test" };
 export interface Life {
   sql: SqlStorage;
   store: string;

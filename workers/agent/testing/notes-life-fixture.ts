@@ -3,7 +3,7 @@
 
 import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach } from "vitest";
-import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
+import { createFakeModel } from "../../../dev/fake-model/fake-model.ts";
 import { newId } from "../../../src/platform/ids.ts";
 import { appendMessage } from "../../../src/platform/threads/entries.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
@@ -17,9 +17,9 @@ import type { Session } from "../session/session.ts";
 import { newMeta } from "./meta-fixture.ts";
 import { object, stub, withFetch } from "./session-object-fixture.ts";
 
-export const MODEL = { ANTHROPIC_API_KEY: "stand-in", ANTHROPIC_BASE_URL: "http://model.test" };
+export const MODEL = { ANTHROPIC_API_KEY: "demo-model", ANTHROPIC_BASE_URL: "http://model.test" };
 /** What no script answers: a fork that has nothing to note, and a conversation. */
-export const model = createStandIn({
+export const model = createFakeModel({
   reply: ({ purpose }) => ({ text: purpose === "main" ? "Hello." : "Nothing has changed." }),
 });
 const made = new Set<string>();

@@ -1,0 +1,3 @@
+import { killWhileTurnsWait } from "./waits-crash-fixture.ts";
+
+killWhileTurnsWait(25_000);

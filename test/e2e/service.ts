@@ -22,11 +22,15 @@ export type SessionEvent = Anthropic.Beta.Sessions.BetaManagedAgentsStreamSessio
 
 export interface TestService {
   url: string;
+  /** The tenant of its tokens that name none. */
+  org: string;
   harness: Harness;
   model: FakeModel;
   modelServer: Served;
   token(claims?: Partial<TokenClaims>): Promise<string>;
   client(claims?: Partial<TokenClaims>): Promise<Anthropic>;
+  /** Signs its tokens. */
+  secret: string;
   close(): Promise<void>;
 }
 
@@ -75,21 +79,48 @@ export async function startTestService(
   });
   const { url } = await harness.listen();
   const address = url.href.replace(/\/$/, "");
-  const token = (claims: Partial<TokenClaims> = {}) =>
-    signToken(secret, { org: "acme", user: "ann", role: "member", repos: [], ...claims });
-  return {
+  const service = {
     url: address,
     harness,
     model,
     modelServer,
-    token,
-    client: async (claims) =>
-      new Anthropic({ apiKey: await token(claims), baseURL: address, maxRetries: 0 }),
     async close() {
       await harness.close();
       await modelServer.close();
     },
   };
+  return { ...service, secret, ...tenantOf(address, secret, "acme") };
+}
+
+function tenantOf(
+  address: string,
+  secret: string,
+  org: string,
+): Pick<TestService, "org" | "token" | "client"> {
+  const token = (claims: Partial<TokenClaims> = {}) =>
+    signToken(secret, { org, user: "ann", role: "member", repos: [], ...claims });
+  return {
+    org,
+    token,
+    client: async (claims) =>
+      new Anthropic({ apiKey: await token(claims), baseURL: address, maxRetries: 0 }),
+  };
+}
+
+let shared: Promise<TestService> | undefined;
+let tenants = 0;
+
+/**
+ * A service with `NO_BACKGROUND` that the test files of a worker have in common, each as a tenant of
+ * its own. It ends with the worker. For files that hand each of their answers to one session, since
+ * what waits in the model's script goes with the file before.
+ */
+export async function sharedService(): Promise<TestService> {
+  shared ??= startTestService(NO_BACKGROUND);
+  const service = await shared;
+  service.model.reset();
+  tenants += 1;
+  return { ...service, ...tenantOf(service.url, service.secret, `acme-${tenants}`) };
 }
 
 /** The service of a test file, from its first line until after its last test. */

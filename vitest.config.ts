@@ -11,7 +11,7 @@ const LONG_FORMS = "**/*.long.test.ts";
 export default defineConfig({
   test: {
     // Most of the time is spent waiting for processes, not computing.
-    maxWorkers: 4,
+    maxWorkers: 6,
     sequence: { sequencer: LongFirst },
     projects: [
       {

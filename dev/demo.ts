@@ -1,5 +1,5 @@
 // `npm run demo`: the whole story in the terminal. Exits 0 only if the second session knew what the
-// first one was told.
+// user told the first one.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -64,7 +64,7 @@ try {
 async function start(): Promise<{ client: Anthropic; url: string }> {
   const variables: Record<string, string> = {
     AUTH_SECRET: "demo".repeat(10),
-    // So that the first answer already knows what was recalled.
+    // The first answer waits for what the recall finds.
     RECALL_WAIT_MS: "2000",
   };
   const key = process.env.ANTHROPIC_API_KEY;

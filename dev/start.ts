@@ -44,7 +44,7 @@ try {
     );
   }
   variablesOf(variables);
-  // Loaded late: the toolchain takes a second or two, and what is wrong is said before it.
+  // The toolchain takes a second or two to load: say what is wrong before it.
   const { startService } = await import("./service.ts");
   const service = await startService({ port, directory, variables });
   open.push(service);
@@ -74,7 +74,7 @@ function portOf(text: string | undefined): number {
   throw new Error(`PORT "${text}" is not a port: use a whole number from 0 to 65535`);
 }
 
-/** The runtime takes another port in silence where this one is taken; a client would not find it. */
+/** The runtime takes another port in silence where something uses this one; a client would not find it. */
 function refuseTakenPort(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

@@ -19,8 +19,8 @@ import { validateCount, validateMessages } from "./validate.ts";
 import type { MessagesRequest } from "./wire.ts";
 
 // A fake of the Messages API on this machine: one function from Request to Response, with web types only.
-// An answer comes from the script queue, else from the test's own `reply`, else from the policy. An
-// invalid request is refused before any of them is asked, and takes no step from the queue.
+// An answer comes from the script queue, else from the test's own `reply`, else from the policy. It
+// refuses an invalid request before it asks any of them; such a request takes no step.
 
 /** One valid call, as `reply` and the policy see it. */
 export interface ModelCall {
@@ -35,7 +35,7 @@ export interface FakeModelOptions {
   /** The pause between two chunks of a stream. */
   chunkDelayMs?: number;
   reply?: (call: ModelCall) => ScriptStep | undefined;
-  /** How many requests are kept; the oldest go first. */
+  /** How many requests it keeps; the oldest go first. */
   recordLimit?: number;
   /** In place of each model's own context window. */
   contextTokens?: number | undefined;

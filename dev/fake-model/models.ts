@@ -5,9 +5,9 @@ export interface ModelFacts {
   line: "haiku" | "sonnet" | "opus" | "fable" | "mythos";
   contextTokens: number;
   maxOutputTokens: number;
-  /** A shorter prefix is silently not cached. Assumed for the 5.5 family: no source names it. */
+  /** The cache skips a shorter prefix in silence. Assumed for the 5.5 family: no source names it. */
   minCacheTokens: number;
-  /** Whether `role: "system"` is allowed in the middle of a conversation. */
+  /** Whether the model takes `role: "system"` in the middle of a conversation. */
   midSystem: boolean;
   createdAt: string;
 }

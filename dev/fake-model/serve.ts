@@ -46,7 +46,7 @@ async function answer(
     if (!outgoing.writableFinished) gone.abort(new Error("The client went away"));
   });
   const request = await requestFrom(incoming, gone.signal);
-  // Node stops passing an abort on to a request that was collected.
+  // Node passes no abort on to a request that the collector took.
   held.add(request);
   outgoing.once("close", () => held.delete(request));
   const response = await fakeModel.handle(request);
@@ -57,7 +57,7 @@ async function answer(
   outgoing.end();
 }
 
-// Each chunk is on its way before the next is asked for, so that a cut comes after what it follows.
+// Asks for a chunk when the one before is on its way, so that a cut comes after what it follows.
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   outgoing: ServerResponse,

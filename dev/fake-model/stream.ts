@@ -3,7 +3,7 @@ import { errorBody } from "./api-error.ts";
 import type { Fault } from "./script.ts";
 
 // An answer on the wire: as one JSON message, or as the API's events in their order, with the faults
-// that strike while it is under way.
+// that strike on the way.
 
 export interface StreamOptions {
   requestId: string;

@@ -22,7 +22,7 @@ export function play(procedure: Procedure, view: View, thinking?: string): Scrip
   return { text: next.value };
 }
 
-// Calls that were not asked for here (a script's, say) are passed over.
+// Passes over calls that this procedure did not ask for (a script's, say).
 function takeCall(made: Call[], tool: ToolStep): Call[] {
   const at = made.findIndex(({ name, input }) => name === tool.name && same(input, tool.input));
   return at < 0 ? [] : made.splice(at, 1);

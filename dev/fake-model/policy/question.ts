@@ -36,13 +36,13 @@ export function asksWhatItCan(text: string): boolean {
   );
 }
 
-/** Answers from what was recalled or from the file whose index line shares most words. */
+/** Answers from what the recall found or from the file whose index line shares most words. */
 export function* answerQuestion(view: View): Procedure {
   if (/what (do|did) you (remember|know)( about me)?\s*\??$/i.test(view.text)) return listAll(view);
   const asked = keywords(view.text);
   const recalled = ranked(view.recalled, asked, ({ file, text }) => `${file} ${text}`)[0];
   const listed = ranked(view.index, asked, ({ title, file, hook }) => `${title} ${file} ${hook}`);
-  // What is in the conversation already need not be read again.
+  // What the conversation holds already needs no second read.
   if (recalled && recalled.score >= (listed[0]?.score ?? 0)) {
     return quote(recalled.item.file, recalled.item.text);
   }

@@ -24,7 +24,7 @@ function* update(view: View): Procedure {
   return failed ? `The notes could not be updated: ${failed.result}` : "The notes are up to date.";
 }
 
-// The heading and the line that explains it stay; what follows is said anew, but the log grows.
+// Keeps the heading and the line that explains it. Says the rest anew, but lets the log grow.
 function editOf(section: string, view: View, path: string, tooLong: string[]): ToolStep[] {
   const [heading = "", ...lines] = section.trimEnd().split("\n");
   const said = contentFor(heading.toLowerCase(), view);

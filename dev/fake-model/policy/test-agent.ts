@@ -21,7 +21,7 @@ export interface TestAgent {
   /** Runs before a tool: a test's own failure, or a change behind the agent's back. */
   onCall: (name: string, path: string) => Answer | undefined;
   say(text: string, options?: { purpose?: string; system?: string }): Promise<string>;
-  /** Ends the conversation: the next one is shown the index as it then is. */
+  /** Ends the conversation: the next one sees the index as it then is. */
   restart(): void;
 }
 

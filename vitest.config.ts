@@ -6,17 +6,21 @@ import { LongFirst } from "./dev/test-order.ts";
 const long = process.env.MEMDIR_TEST_LONG === "1";
 const LONG_FORMS = "**/*.long.test.ts";
 
+// What computes comes first, one file a core: some of it must not take long. The rest waits for
+// processes most of the time, so that more of it fits side by side.
+const COMPUTING = { maxWorkers: 2, sequence: { groupOrder: 0 } };
+const WAITING = { maxWorkers: 6, sequence: { groupOrder: 1 } };
+
 // Three places to run: what is pure on Node, what needs the platform inside workerd, and the whole
 // service from outside.
 export default defineConfig({
   test: {
-    // Most of the time is spent waiting for processes, not computing.
-    maxWorkers: 6,
     sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {
           name: "core",
+          ...COMPUTING,
           isolate: false,
           include: long
             ? []
@@ -50,6 +54,7 @@ export default defineConfig({
         ],
         test: {
           name: "workers",
+          ...WAITING,
           // The storms have one form; how long it is, their variables say.
           include: long
             ? ["workers/**/storm.workers.test.ts", "workers/**/interrupt-fuzz.workers.test.ts"]
@@ -61,6 +66,7 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
+          ...WAITING,
           // The toolchain is loaded once a worker, not once a file.
           isolate: false,
           include: long ? [`test/e2e/${LONG_FORMS}`] : ["test/e2e/**/*.test.ts"],

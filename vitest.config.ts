@@ -9,7 +9,7 @@ const LONG_FORMS = "**/*.long.test.ts";
 // What computes comes first, one file a core: some of it must not take long. The rest waits for
 // processes most of the time, so that more of it fits side by side.
 const COMPUTING = { maxWorkers: 2, sequence: { groupOrder: 0 } };
-const WAITING = { maxWorkers: 6, sequence: { groupOrder: 1 } };
+const WAITING = { maxWorkers: 5, sequence: { groupOrder: 1 } };
 
 // Three places to run: what is pure on Node, what needs the platform inside workerd, and the whole
 // service from outside.
@@ -59,8 +59,9 @@ export default defineConfig({
           include: long
             ? ["workers/**/storm.workers.test.ts", "workers/**/interrupt-fuzz.workers.test.ts"]
             : ["src/platform/**/*.workers.test.ts", "workers/**/*.workers.test.ts"],
-          // One workerd for all files; each test uses names of its own.
+          // One workerd for all files of a worker; each test uses names of its own.
           isolate: false,
+          testTimeout: 20_000,
         },
       },
       {

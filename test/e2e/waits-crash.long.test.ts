@@ -1,3 +1,0 @@
-import { killWhileTurnsWait } from "./waits-crash-fixture.ts";
-
-killWhileTurnsWait(25_000);

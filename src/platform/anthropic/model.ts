@@ -86,7 +86,7 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
   };
 }
 
-/** What tells a gateway, a log or a stand-in why a request is made. */
+/** What tells a gateway, a log or a fake model why a request is made. */
 function headersOf({ purpose, sessionId }: ModelRequest): Record<string, string> {
   return { "x-memdir-purpose": purpose, "x-memdir-session": sessionId };
 }

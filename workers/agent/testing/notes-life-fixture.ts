@@ -3,7 +3,7 @@
 
 import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach } from "vitest";
-import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
+import { createFakeModel } from "../../../dev/fake-model/fake-model.ts";
 import { newId } from "../../../src/platform/ids.ts";
 import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import { MODEL as SAID, USER } from "../../../src/shared/thread/entry.ts";
@@ -21,7 +21,7 @@ import { newMeta } from "./meta-fixture.ts";
 import { object, stub, withFetch } from "./session-object-fixture.ts";
 
 /** What no script answers: a fork that has nothing to note, and a conversation. */
-export const model = createStandIn({
+export const model = createFakeModel({
   reply: ({ purpose }) => ({ text: purpose === "main" ? "Hello." : "Nothing has changed." }),
 });
 const made = new Set<string>();

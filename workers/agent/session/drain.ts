@@ -9,6 +9,8 @@ import type { Background } from "./background.ts";
 export interface Running {
   stop: AbortController;
   done: Promise<void>;
+  /** Undefined for a compaction. */
+  turn: number | undefined;
 }
 
 /** What a session has in flight. */

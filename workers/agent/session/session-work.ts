@@ -44,6 +44,8 @@ export interface SessionWork {
   onAlarm(): void;
   /** A request has come: what it starts runs in an invocation of its own. */
   onRequest(): void;
+  /** The number of the turn that runs, from the moment in which it is begun. */
+  runningTurn(): number | undefined;
   /** The user's interrupt. */
   interrupt(): void;
   /** Resolves when what runs now has ended; undefined where nothing runs. */
@@ -93,9 +95,9 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
   const notes = createSessionNotes(session);
   const inFlight = () => ({ running, background, notes });
 
-  const begin = (run: (signal: AbortSignal) => Promise<boolean>, interrupted: boolean) => {
+  const begin = (run: (signal: AbortSignal) => Promise<boolean>, turn: Turn | undefined) => {
     const stop = new AbortController();
-    if (interrupted) stop.abort();
+    if (turn?.interrupted) stop.abort();
     const work = async () => {
       // The caller has to know of this before anything of it happens.
       await Promise.resolve();
@@ -108,7 +110,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
       if (ended && around.state() !== "gone") startDue();
     };
     const done = work();
-    running = { stop, done };
+    running = { stop, done, turn: turn?.n };
     ctx.waitUntil(done);
   };
 
@@ -154,8 +156,8 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     if (around.state() !== "alive") return;
     const turn = running ? undefined : currentTurn(sql);
     const due = turn && (turn.interrupted || (turn.resumeAt ?? 0) <= session.now());
-    if (turn && due) begin((signal) => runToEnd(turn, signal), turn.interrupted);
-    else if (!running && compactionDue(sql)) begin(compactNow, false);
+    if (turn && due) begin((signal) => runToEnd(turn, signal), turn);
+    else if (!running && compactionDue(sql)) begin(compactNow, undefined);
     background.notifyQueue();
     setAlarm();
   }
@@ -194,6 +196,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
       // What runs goes on in the invocation in which it began.
       if (!running) subrequests.used = 0;
     },
+    runningTurn: () => running?.turn,
     interrupt: () => running?.stop.abort(),
     done: () => running?.done,
     extract: () => background.run(false),

@@ -79,8 +79,9 @@ export class Session extends DurableObject<AgentEnv> {
       if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
       const stored = this.#commit(() => {
         const now = Date.now();
+        const begun = this.#work.runningTurn();
         const accepted = events.map((event, n) =>
-          acceptEvent(this.#sql, event, now, `events.${n}`),
+          acceptEvent(this.#sql, event, now, { place: `events.${n}`, begun }),
         );
         keepReply(this.#sql, request, accepted.map(({ id }) => id).join(","), now);
         return accepted;

@@ -123,6 +123,22 @@ test("an interrupt that was acknowledged holds after a crash", async () => {
   });
 });
 
+test("an interrupt that finds a queued turn just begun ends it, and says so on disk", async () => {
+  const id = await session([]);
+  await inside(id, (sql) => turnRow(sql, { status: "queued" }));
+  await evict(id);
+  // The object that is made for this request begins the turn, and its row still says that it is queued.
+  expect(await stub(id).send([{ type: "user.interrupt" }], undefined)).toMatchObject({ ok: true });
+  await untilIdle(id);
+  await inside(id, (sql) => {
+    const turn = sql.exec("SELECT status, interrupted FROM turns").toArray();
+    expect(turn).toEqual([{ status: "done", interrupted: 1 }]);
+    expect(sql.exec("SELECT outcome FROM progress").toArray()).toEqual([
+      { outcome: '{"reason":"interrupted"}' },
+    ]);
+  });
+});
+
 test("what is larger than a row is refused whole", async () => {
   const id = await session([]);
   const reply = await stub(id).send([say("ok"), say("x".repeat(1_950_000))], undefined);

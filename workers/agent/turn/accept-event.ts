@@ -9,13 +9,13 @@ import { answered, interruptTurn } from "./pause-turn.ts";
 /**
  * Puts a client event into the log and does what it asks for. Within a transaction. Throws
  * `invalid_request`, naming its place in the request, for an answer that nothing waits for; then
- * nothing of the request is kept.
+ * nothing of the request is kept. `begun`: the turn that this instance runs.
  */
 export function acceptEvent(
   sql: SqlStorage,
   event: ClientEvent,
   now: number,
-  place = "events.0",
+  { place = "events.0", begun }: { place?: string; begun?: number | undefined } = {},
 ): StoredEvent {
   const stored = appendEvent(sql, { ...event }, now);
   switch (event.type) {
@@ -23,7 +23,7 @@ export function acceptEvent(
       addTurn(sql, stored.id);
       break;
     case "user.interrupt":
-      interruptTurn(sql, now);
+      interruptTurn(sql, now, begun);
       break;
     case "user.tool_confirmation": {
       const { tool_use_id, result, deny_message } = event;

@@ -36,10 +36,13 @@ export function addActiveTime(sql: SqlStorage, { startedAt }: Turn, now: number)
   writeMeta(sql, { ...meta, activeMs: meta.activeMs + now - startedAt });
 }
 
-/** The turn that runs, or is paused, is to end. Within a transaction. */
-export function interruptTurn(sql: SqlStorage, now: number): void {
+/**
+ * The turn that runs, or is paused, is to end. `begun`: the turn that this instance has just begun, whose
+ * row may still say that it is queued. Within a transaction.
+ */
+export function interruptTurn(sql: SqlStorage, now: number, begun?: number): void {
   const turn = currentTurn(sql);
-  if (turn?.status !== "running") return;
+  if (!turn || (turn.status !== "running" && turn.n !== begun)) return;
   const resumeAt = turn.resumeAt === undefined ? undefined : now;
   changeTurn(sql, turn.n, { interrupted: true, resumeAt });
   stopActions(sql, turn.n);

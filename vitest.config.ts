@@ -1,24 +1,36 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { LongFirst } from "./dev/test-order.ts";
+
+/** `npm run test:long` runs the long forms alone, `npm test` all the rest. */
+const long = process.env.MEMDIR_TEST_LONG === "1";
+const LONG_FORMS = "**/*.long.test.ts";
+
+// What computes comes first, one file a core: some of it must not take long. The rest waits for
+// processes most of the time, so that more of it fits side by side.
+const COMPUTING = { maxWorkers: 2, sequence: { groupOrder: 0 } };
+const WAITING = { maxWorkers: 5, sequence: { groupOrder: 1 } };
 
 // Three places to run: what is pure on Node, what needs the platform inside workerd, and the whole
 // service from outside.
 export default defineConfig({
   test: {
-    // Most of the time is spent waiting for processes, not computing.
-    maxWorkers: 4,
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {
           name: "core",
+          ...COMPUTING,
           isolate: false,
-          include: [
-            "src/**/*.test.ts",
-            "workers/**/*.test.ts",
-            "dev/**/*.test.ts",
-            "web/src/**/*.test.ts",
-            "test/*.test.ts",
-          ],
+          include: long
+            ? []
+            : [
+                "src/**/*.test.ts",
+                "workers/**/*.test.ts",
+                "dev/**/*.test.ts",
+                "web/src/**/*.test.ts",
+                "test/*.test.ts",
+              ],
           exclude: ["**/*.workers.test.ts"],
           environment: "node",
         },
@@ -42,17 +54,24 @@ export default defineConfig({
         ],
         test: {
           name: "workers",
-          include: ["src/platform/**/*.workers.test.ts", "workers/**/*.workers.test.ts"],
-          // One workerd for all files; each test uses names of its own.
+          ...WAITING,
+          // The storms have one form; how long it is, their variables say.
+          include: long
+            ? ["workers/**/storm.workers.test.ts", "workers/**/interrupt-fuzz.workers.test.ts"]
+            : ["src/platform/**/*.workers.test.ts", "workers/**/*.workers.test.ts"],
+          // One workerd for all files of a worker; each test uses names of its own.
           isolate: false,
+          testTimeout: 20_000,
         },
       },
       {
         test: {
           name: "e2e",
+          ...WAITING,
           // The toolchain is loaded once a worker, not once a file.
           isolate: false,
-          include: ["test/e2e/**/*.test.ts"],
+          include: long ? [`test/e2e/${LONG_FORMS}`] : ["test/e2e/**/*.test.ts"],
+          exclude: long ? [] : [LONG_FORMS],
           environment: "node",
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -1,12 +1,12 @@
 // `npm run demo`: the whole story in the terminal. Exits 0 only if the second session knew what the
-// first one was told.
+// user told the first one.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
-import { createStandIn } from "./fake-model/fake-model.ts";
-import { serveStandIn } from "./fake-model/serve.ts";
+import { createFakeModel } from "./fake-model/fake-model.ts";
+import { serveFakeModel } from "./fake-model/serve.ts";
 import type { Service } from "./service.ts";
 import { startService } from "./service.ts";
 import { signToken } from "./sign-token.ts";
@@ -64,7 +64,7 @@ try {
 async function start(): Promise<{ client: Anthropic; url: string }> {
   const variables: Record<string, string> = {
     AUTH_SECRET: "demo".repeat(10),
-    // So that the first answer already knows what was recalled.
+    // The first answer waits for what the recall finds.
     RECALL_WAIT_MS: "2000",
   };
   const key = process.env.ANTHROPIC_API_KEY;
@@ -75,11 +75,11 @@ async function start(): Promise<{ client: Anthropic; url: string }> {
     if (process.env.MODEL) variables.MODEL = process.env.MODEL;
     tell("A real model answers (ANTHROPIC_API_KEY is set).");
   } else {
-    const model = await serveStandIn(createStandIn({ chunkDelayMs: 5 }), { port: 0 });
+    const model = await serveFakeModel(createFakeModel({ chunkDelayMs: 5 }), { port: 0 });
     open.push(model);
-    variables.ANTHROPIC_API_KEY = "stand-in";
+    variables.ANTHROPIC_API_KEY = "demo-model";
     variables.ANTHROPIC_BASE_URL = model.url;
-    tell("No ANTHROPIC_API_KEY: a rule-based stand-in answers instead of a model.");
+    tell("No ANTHROPIC_API_KEY: the demo model answers by fixed rules instead of a real one.");
   }
   const service: Service = await startService({ port: 0, directory, variables });
   open.push(service);

@@ -1,6 +1,6 @@
 // Runs a script of this repository: installs what is missing from the lock file, picks the pinned
-// Node, keeps the toolchain off the network, and leaves nothing running behind. Plain JavaScript
-// without dependencies, so that it works before anything is installed, on Node 20 or newer.
+// Node, keeps the toolchain off the network, and leaves nothing running. Plain JavaScript without
+// dependencies: it has to work before it has installed anything, on Node 20 or newer.
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const modules = join(root, "node_modules");
 const lock = join(root, "package-lock.json");
-// npm writes this one last: it says what is installed, and when.
+// npm writes this one last: it says what it has installed, and when.
 const installed = join(modules, ".package-lock.json");
 const windows = process.platform === "win32";
 
@@ -62,7 +62,7 @@ function run() {
     },
     stdio: isScript ? ["inherit", "inherit", "inherit", "ipc"] : "inherit",
   });
-  // The terminal sends Ctrl-C to the child too; a signal from elsewhere is passed on.
+  // The terminal sends Ctrl-C to the child too; pass on a signal from elsewhere.
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   process.on("SIGHUP", () => child.kill("SIGTERM"));

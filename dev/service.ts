@@ -17,7 +17,7 @@ export interface ServiceOptions {
 
 export interface Service {
   url: string;
-  /** Only where it was asked for. */
+  /** Only where the options ask for it. */
   inspectorUrl: URL | undefined;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return { url, inspectorUrl: await worker.inspectorUrl, close: () => worker.dispose() };
 }
 
-/** The local runtime says nothing where its storage is damaged; it would be waited for for ever. */
+/** The local runtime says nothing about damaged storage: nobody should wait for it for ever. */
 async function soon<T>(work: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -33,16 +33,18 @@ try {
         "ANTHROPIC_BASE_URL is set and ANTHROPIC_API_KEY is not: set both or neither",
       );
     }
-    const { serveStandIn } = await import("./fake-model/serve.ts");
-    const { createStandIn } = await import("./fake-model/fake-model.ts");
-    const model = await serveStandIn(createStandIn({ chunkDelayMs: 5 }), { port: 0 });
+    const { serveFakeModel } = await import("./fake-model/serve.ts");
+    const { createFakeModel } = await import("./fake-model/fake-model.ts");
+    const model = await serveFakeModel(createFakeModel({ chunkDelayMs: 5 }), { port: 0 });
     open.push(model);
     variables.ANTHROPIC_BASE_URL = model.url;
-    variables.ANTHROPIC_API_KEY = "stand-in";
-    console.log("No ANTHROPIC_API_KEY: a rule-based stand-in answers instead of a model.");
+    variables.ANTHROPIC_API_KEY = "demo-model";
+    console.log(
+      "No ANTHROPIC_API_KEY: the demo model answers by fixed rules instead of a real one.",
+    );
   }
   variablesOf(variables);
-  // Loaded late: the toolchain takes a second or two, and what is wrong is said before it.
+  // The toolchain takes a second or two to load: say what is wrong before it.
   const { startService } = await import("./service.ts");
   const service = await startService({ port, directory, variables });
   open.push(service);
@@ -72,7 +74,7 @@ function portOf(text: string | undefined): number {
   throw new Error(`PORT "${text}" is not a port: use a whole number from 0 to 65535`);
 }
 
-/** The runtime takes another port in silence where this one is taken; a client would not find it. */
+/** The runtime takes another port in silence where something uses this one; a client would not find it. */
 function refuseTakenPort(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

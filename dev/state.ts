@@ -32,7 +32,7 @@ export function hasSecret(directory: string): boolean {
 
 /**
  * The key that signs tokens: `AUTH_SECRET` from the environment, else the state's own, made at the
- * first call. At least 32 characters.
+ * first call. It has at least 32 characters.
  */
 export function authSecret(environment: NodeJS.ProcessEnv, directory: string): string {
   const given = environment.AUTH_SECRET;

@@ -1,6 +1,8 @@
-// `npm test`: everything, or what the arguments name. Ends with a line "N passed, N failed".
+// `npm test`: everything but the long forms, or what the arguments name. `npm run test:long` (`--long`):
+// the long forms alone. Both end with a line "N passed, N failed".
 
 import { spawn, spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,9 +17,11 @@ if (!chromiumPath() && process.env.MEMDIR_CI) {
   process.exit(1);
 }
 await buildPage();
-const args = process.argv.slice(2);
+const args = process.argv.slice(2).filter((arg) => arg !== "--long");
+if (process.argv.includes("--long")) goLong();
 const built = join(tmpdir(), `memdir-test-worker-${process.pid}`);
-if (args.length === 0) buildWorker();
+const project = args[args.indexOf("--project") + 1];
+if (!args.includes("--project") || project === "e2e") buildWorker();
 const code = await run(args);
 rmSync(built, { recursive: true, force: true });
 const counts = read();
@@ -32,7 +36,24 @@ if (!counts || counts.passed + counts.failed === 0) {
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exit(code === 0 && counts.failed === 0 ? 0 : 1);
 
-/** Bundled once for the whole run; a file that is run alone bundles its own. */
+/** Chooses the long forms, and storms of another seed each time; what is set stays as it is. */
+function goLong(): void {
+  const seed = () => String(randomInt(1, 1_000_000));
+  const storms = {
+    STORM_OPERATIONS: "10000",
+    STORM_SEED: seed(),
+    FUZZ_CASES: "500",
+    FUZZ_SEED: seed(),
+  };
+  process.env.MEMDIR_TEST_LONG = "1";
+  const set = Object.entries(storms).map(([name, value]) => {
+    process.env[name] ??= value;
+    return `${name}=${process.env[name]}`;
+  });
+  console.log(`To repeat this run: ${set.join(" ")} npm run test:long`);
+}
+
+/** Bundles the service once for the whole run; vitest on its own bundles it for each file. */
 function buildWorker(): void {
   const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
   const made = spawnSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", built], {

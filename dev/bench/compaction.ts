@@ -1,4 +1,4 @@
-// What a compaction costs with notes and without: model calls, tokens, time, and what the turn behind
+// What a compaction costs with notes and without: model calls, tokens, time, and what the turn after
 // it reads from the cache. Two services side by side, the same words, the same small window.
 
 import type { RecordedRequest } from "../fake-model/record.ts";
@@ -14,22 +14,25 @@ const SUMMARY = "The boats are counted and the tide is noted. ".repeat(45);
 /** Until a summary begins, in milliseconds: sooner than a real model would have it. */
 const THINK_MS = 1000;
 
+/** Variables that turn notes on; the bench's service has them off. */
+const NOTES = {
+  notes: { NOTES_FIRST_TOKENS: "4000", NOTES_GROWTH_TOKENS: "4000" },
+  summary: {},
+} as const;
+
 const PATH = "/v1/messages";
 
 export async function benchCompaction(): Promise<void> {
   const rows: Record<string, Record<string, string | number>> = {};
   for (const kind of ["notes", "summary"] as const) {
     const service = await startBenchService(
-      {
-        CONTEXT_WINDOW_TOKENS: WINDOW,
-        ...(kind === "notes" ? { NOTES_FIRST_TOKENS: "4000", NOTES_GROWTH_TOKENS: "4000" } : {}),
-      },
+      { ...NOTES[kind], CONTEXT_WINDOW_TOKENS: WINDOW },
       ({ purpose }) =>
         purpose === "compaction" ? { text: SUMMARY, delayMs: THINK_MS } : undefined,
     );
     const session = await service.session("harbour", "on");
     const all: RecordedRequest[] = [];
-    const compactions: { ms: number; behind: RecordedRequest }[] = [];
+    const compactions: { ms: number; after: RecordedRequest }[] = [];
     for (let n = 1; n <= TURNS; n += 1) {
       const before = session.seen(COMPACTED);
       const { asked } = await session.turn(`${n}. ${WORDS}`);
@@ -37,16 +40,16 @@ export async function benchCompaction(): Promise<void> {
       all.push(...requests);
       const main = requests.findLast(({ purpose, path }) => purpose === "main" && path === PATH);
       if (main && session.seen(COMPACTED) > before) {
-        compactions.push({ ms: asked, behind: main });
+        compactions.push({ ms: asked, after: main });
       }
     }
-    // What still runs behind the last turn.
+    // The notes of the last turn still run.
     await new Promise((resolve) => setTimeout(resolve, 2 * THINK_MS));
     all.push(...service.requests());
     const of = (purpose: string) =>
       all.filter((request) => request.purpose === purpose && request.path === PATH);
     const extra = [...of("compaction"), ...of("session-notes")];
-    const behind = compactions.map((each) => each.behind);
+    const after = compactions.map((each) => each.after);
     rows[kind] = {
       compactions: compactions.length,
       "summary calls": of("compaction").length,
@@ -55,10 +58,10 @@ export async function benchCompaction(): Promise<void> {
       "tokens in, cached": sum(extra, ({ usage }) => usage?.cache_read_input_tokens ?? 0),
       "tokens out": sum(extra, ({ usage }) => usage?.output_tokens ?? 0),
       "wait for the next call, ms": Math.round(median(compactions.map(({ ms }) => ms))),
-      "turn behind: cached": Math.round(
-        median(behind.map(({ usage }) => usage?.cache_read_input_tokens ?? 0)),
+      "turn after: cached": Math.round(
+        median(after.map(({ usage }) => usage?.cache_read_input_tokens ?? 0)),
       ),
-      "turn behind: in all": Math.round(median(behind.map(totalOf))),
+      "turn after: in all": Math.round(median(after.map(totalOf))),
     };
     await service.close();
   }

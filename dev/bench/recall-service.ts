@@ -6,10 +6,10 @@ import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { createTestHarness } from "wrangler";
 import * as z from "zod";
-import { createStandIn, type ModelCall } from "../fake-model/fake-model.ts";
+import { createFakeModel, type ModelCall } from "../fake-model/fake-model.ts";
 import type { RecordedRequest } from "../fake-model/record.ts";
 import type { ScriptStep } from "../fake-model/script.ts";
-import { serveStandIn } from "../fake-model/serve.ts";
+import { serveFakeModel } from "../fake-model/serve.ts";
 import { signToken } from "../sign-token.ts";
 
 const OWNER = { org: "bench", user: "bench", role: "member", repos: [] } as const;
@@ -61,9 +61,9 @@ export async function startBenchService(
   const model = { mainMs: 0, recallMs: 0, choose: 5 };
   const asked = new Map<string, number>();
   const window = variables.CONTEXT_WINDOW_TOKENS;
-  const standIn = createStandIn({
+  const fakeModel = createFakeModel({
     recordLimit: 10_000,
-    ...(window === undefined ? {} : { contextTokens: Number(window) }),
+    contextTokens: window === undefined ? undefined : Number(window),
     reply: (call) => {
       const { request, purpose } = call;
       const own = reply(call);
@@ -79,12 +79,12 @@ export async function startBenchService(
       return { text: JSON.stringify({ selected_memories }), delayMs: model.recallMs };
     },
   });
-  const server = await serveStandIn({
+  const server = await serveFakeModel({
     handle: (request) => {
       if (request.headers.get("x-memdir-purpose") === "main") {
         asked.set(request.headers.get("x-memdir-session") ?? "", performance.now());
       }
-      return standIn.handle(request);
+      return fakeModel.handle(request);
     },
   });
   const secret = randomUUID() + randomUUID();
@@ -94,7 +94,7 @@ export async function startBenchService(
         configPath: join(import.meta.dirname, "scan-worker", "counted-service.toml"),
         vars: {
           ANTHROPIC_BASE_URL: server.url,
-          ANTHROPIC_API_KEY: "stand-in",
+          ANTHROPIC_API_KEY: "demo-model",
           AUTH_SECRET: secret,
           EXTRACTION_EVERY_TURNS: "0",
           NOTES_FIRST_TOKENS: "1000000000",
@@ -121,13 +121,13 @@ export async function startBenchService(
       await client.beta.sessions.create({
         agent: "default",
         environment_id: workspace,
-        ...(bare ? { metadata: { bare: "true" } } : {}),
+        metadata: bare ? { bare: "true" } : {},
       }),
     );
 
   return {
     model,
-    requests: () => standIn.requests.splice(0),
+    requests: () => fakeModel.requests.splice(0),
     calls: async () => z.record(z.string(), z.number()).parse(await ask("calls")),
     async fill(workspace, memories, sources = 0) {
       const { auto_memory } = await create(workspace);

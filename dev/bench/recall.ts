@@ -1,6 +1,6 @@
 // What recall costs: the wait for the first byte of an answer, calls to R2, and tokens; each beside the
 // same turn without it. "Off" is a session whose searches are marked as done before its first turn, as
-// a crash behind them would leave it: message, memory and prompt are the same, and no search begins.
+// a crash after them would leave it: message, memory and prompt are the same, and no search begins.
 
 import {
   type BenchService,
@@ -70,7 +70,7 @@ async function firstBytes(service: BenchService, count: number): Promise<void> {
   }
 }
 
-/** Each session has a turn; who begins moves on, and with it who comes behind whom. */
+/** Each session has a turn; who begins moves on, and with it who comes after whom. */
 async function oneRound(sessions: BenchSession[], n: number): Promise<Moments[]> {
   const places = sessions.map((_, at) => (at + n) % sessions.length);
   const order = n % 2 === 0 ? places : places.toReversed();
@@ -126,7 +126,7 @@ async function tokensOf(service: BenchService, session: BenchSession) {
 }
 
 async function storageCalls(service: BenchService): Promise<void> {
-  console.log("\nR2 calls of one turn behind the first, in a workspace of 30 files");
+  console.log("\nR2 calls of one turn after the first, in a workspace of 30 files");
   await service.fill("calls", 200, 30);
   for (const [name, kind, choose] of [
     ["no search", "off", 0],

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
-import { createStandIn } from "../fake-model/fake-model.ts";
-import { serveStandIn } from "../fake-model/serve.ts";
+import { createFakeModel } from "../fake-model/fake-model.ts";
+import { serveFakeModel } from "../fake-model/serve.ts";
 import type { Service } from "../service.ts";
 import { startService } from "../service.ts";
 import { signToken } from "../sign-token.ts";
@@ -19,7 +19,7 @@ const MEGABYTE = 1024 * 1024;
 /** So many sessions at once, each with one turn: time to idle, and what the runtime's memory does. */
 export async function benchSessions(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "memdir-bench-"));
-  const model = await serveStandIn(createStandIn({ recordLimit: 1 }), { port: 0 });
+  const model = await serveFakeModel(createFakeModel({ recordLimit: 1 }), { port: 0 });
   const secret = randomUUID() + randomUUID();
   const service = await startService({
     port: 0,
@@ -27,7 +27,7 @@ export async function benchSessions(): Promise<void> {
     inspector: true,
     variables: {
       AUTH_SECRET: secret,
-      ANTHROPIC_API_KEY: "stand-in",
+      ANTHROPIC_API_KEY: "demo-model",
       ANTHROPIC_BASE_URL: model.url,
     },
   });

@@ -7,7 +7,7 @@ import { prefixOf, signThinking } from "./thinking.ts";
 import type { MessagesRequest } from "./wire.ts";
 
 // Turns a step into the answer that the API would give: blocks, stop reason, usage. The token limit
-// and the stop sequences of the request are kept, as are the faults that end an answer in its content.
+// and the stop sequences of the request hold, as do the faults that end an answer in its content.
 
 export type OutBlock =
   | { type: "text"; text: string }
@@ -93,7 +93,12 @@ function blocksFor(request: MessagesRequest, step: ParsedStep): OutBlock[] {
   }
   if (step.fault?.type === "pause_turn") {
     const id = `srvtoolu_${hash(prefix).slice(0, 24)}`;
-    blocks.push({ type: "server_tool_use", id, name: "web_search", json: '{"query":"stand-in"}' });
+    blocks.push({
+      type: "server_tool_use",
+      id,
+      name: "web_search",
+      json: '{"query":"fake-model"}',
+    });
   }
   if (step.fault?.type !== "malformed_tool_json") return blocks;
   return blocks.map((block) =>
@@ -101,7 +106,7 @@ function blocksFor(request: MessagesRequest, step: ParsedStep): OutBlock[] {
   );
 }
 
-// Where the request forces a tool and the step names none, the tool is called with the least input.
+// Calls the tool that the request forces with the least input, where the step names none.
 function toolsFor(request: MessagesRequest, step: ParsedStep): NonNullable<ParsedStep["tools"]> {
   if (step.tools && step.tools.length > 0) return step.tools;
   const choice = request.tool_choice;
@@ -166,7 +171,7 @@ function bodyOf(block: OutBlock): string {
   return block.type === "thinking" ? block.thinking + block.signature : block.json;
 }
 
-// Thinking is never cut in half: half of it could carry no signature.
+// Never cuts thinking in half: half of it could carry no signature.
 function cut(blocks: OutBlock[], pieces: number): OutBlock[] {
   const kept: OutBlock[] = [];
   let left = pieces;

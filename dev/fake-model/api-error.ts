@@ -11,7 +11,7 @@ const TYPES: Record<number, string> = {
   529: "overloaded_error",
 };
 
-/** An expected refusal: carried as data until the edge makes a response of it. */
+/** An expected refusal: data until the edge makes a response of it. */
 export interface ApiError {
   status: number;
   message: string;

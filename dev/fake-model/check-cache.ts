@@ -4,7 +4,7 @@ import type { Prompt } from "./wire.ts";
 
 const MAX_MARKERS = 4;
 
-/** The rules of cache markers; undefined when all hold. */
+/** The first rule of cache markers that does not hold; undefined when all do. */
 export function checkCacheMarkers(request: Prompt): string | undefined {
   const explicit = positionsOf({ ...request, cache_control: null });
   const marked = explicit.filter((position) => position.ttl);

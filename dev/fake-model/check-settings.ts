@@ -18,7 +18,7 @@ export function checkSettings(request: Prompt, model: ModelFacts): string | unde
 // Known parameters that would change the answer: to ignore them would be a quiet lie.
 function checkUnimplemented(request: Partial<MessagesRequest>): string | undefined {
   for (const name of ["thread", "compaction"] as const) {
-    if (request[name] != null) return `${name}: not implemented by the stand-in model`;
+    if (request[name] != null) return `${name}: not implemented by the demo model`;
   }
   return undefined;
 }

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import type Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, test } from "vitest";
-import { createStandIn } from "./fake-model.ts";
+import { createFakeModel } from "./fake-model.ts";
 import { ask, clientAt, clientOver, MODEL, post } from "./probe.ts";
-import { serveStandIn } from "./serve.ts";
+import { serveFakeModel } from "./serve.ts";
 
 const WEATHER: Anthropic.Tool = {
   name: "get_weather",
@@ -13,7 +13,7 @@ const WEATHER: Anthropic.Tool = {
 
 describe("the official client", () => {
   test("gets a whole message, with usage and a request id", async () => {
-    const message = await clientOver(createStandIn()).messages.create(ask("hello there"));
+    const message = await clientOver(createFakeModel()).messages.create(ask("hello there"));
     expect(message.content).toEqual([
       { type: "text", citations: null, text: expect.stringMatching(/^You said: hello there\n/) },
     ]);
@@ -23,8 +23,8 @@ describe("the official client", () => {
   });
 
   test("streams the same message over loopback as it gets whole", async () => {
-    const standIn = createStandIn();
-    const served = await serveStandIn(standIn);
+    const fakeModel = createFakeModel();
+    const served = await serveFakeModel(fakeModel);
     try {
       const client = clientAt(served.url);
       const whole = await client.messages.create(ask("grüße 👋🏽 an alle"));
@@ -37,15 +37,15 @@ describe("the official client", () => {
   });
 
   test("sees the events in the order of the API", async () => {
-    const standIn = createStandIn();
-    standIn.enqueue({
+    const fakeModel = createFakeModel();
+    fakeModel.enqueue({
       thinking: "hm",
       text: "ok",
       tools: [{ name: "get_weather", input: { city: "Rome" } }],
     });
     const body = { ...ask("x"), tools: [WEATHER], thinking: { type: "adaptive" }, stream: true };
-    const response = await standIn.handle(
-      new Request("http://stand-in/v1/messages?beta=true", {
+    const response = await fakeModel.handle(
+      new Request("http://fake-model/v1/messages?beta=true", {
         method: "POST",
         headers: { authorization: "Bearer test", "anthropic-version": "2023-06-01" },
         body: JSON.stringify(body),
@@ -75,7 +75,7 @@ describe("the official client", () => {
   });
 
   test("never gets half a character in a chunk", async () => {
-    const stream = clientOver(createStandIn()).messages.stream(ask(`a${"👋".repeat(40)}`));
+    const stream = clientOver(createFakeModel()).messages.stream(ask(`a${"👋".repeat(40)}`));
     const chunks: string[] = [];
     stream.on("text", (chunk) => chunks.push(chunk));
     await stream.done();
@@ -84,12 +84,12 @@ describe("the official client", () => {
   });
 
   test("runs a tool loop with text and parallel tools, streamed", async () => {
-    const standIn = createStandIn();
+    const fakeModel = createFakeModel();
     const cities = ["Rome", "Oslo"];
     const tools = cities.map((city) => ({ name: "get_weather", input: { city } }));
-    standIn.enqueue({ text: "Looking.", tools });
-    standIn.enqueue({ text: "Both sunny." });
-    const client = clientOver(standIn);
+    fakeModel.enqueue({ text: "Looking.", tools });
+    fakeModel.enqueue({ text: "Both sunny." });
+    const client = clientOver(fakeModel);
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: "weather?" }];
     const params = { model: MODEL, max_tokens: 500, tools: [WEATHER], messages };
     const first = await client.messages.stream(params).finalMessage();
@@ -115,7 +115,7 @@ describe("the official client", () => {
     };
     const format = { type: "json_schema" as const, schema };
     const params = { ...ask("x"), output_config: { format } };
-    const message = await clientOver(createStandIn()).messages.create(params);
+    const message = await clientOver(createFakeModel()).messages.create(params);
     const [block] = message.content;
     expect(block?.type === "text" && JSON.parse(block.text)).toEqual({ kind: "a", count: 0 });
   });
@@ -123,13 +123,13 @@ describe("the official client", () => {
   test("is made to call the tool that it forces", async () => {
     const tool_choice = { type: "tool" as const, name: "get_weather" };
     const params = { ...ask("hello"), tools: [WEATHER], tool_choice };
-    const message = await clientOver(createStandIn()).messages.create(params);
-    const forced = { name: "get_weather", input: { city: "stand-in" } };
+    const message = await clientOver(createFakeModel()).messages.create(params);
+    const forced = { name: "get_weather", input: { city: "fake-model" } };
     expect(message.content.at(-1)).toMatchObject(forced);
   });
 
   test("counts as many tokens as the answer reports", async () => {
-    const client = clientOver(createStandIn());
+    const client = clientOver(createFakeModel());
     const { model, messages } = ask("How long is this? ".repeat(40));
     const { input_tokens } = await client.messages.countTokens({ model, messages });
     const message = await client.messages.create({ model, messages, max_tokens: 50 });
@@ -138,7 +138,7 @@ describe("the official client", () => {
   });
 
   test("lists models and finds one", async () => {
-    const client = clientOver(createStandIn());
+    const client = clientOver(createFakeModel());
     const models = await client.models.list();
     expect(models.data.map(({ id }) => id)).toContain("claude-haiku-5-5");
     const model = await client.models.retrieve("claude-sonnet-5-5");
@@ -164,16 +164,16 @@ test("the function and all it imports name no module of Node", async () => {
 
 describe("limits of an answer", () => {
   test("max_tokens cuts the text and says so", async () => {
-    const standIn = createStandIn();
-    standIn.enqueue({ text: "word ".repeat(200) });
-    const client = clientOver(standIn);
+    const fakeModel = createFakeModel();
+    fakeModel.enqueue({ text: "word ".repeat(200) });
+    const client = clientOver(fakeModel);
     const message = await client.messages.create({ ...ask("x"), max_tokens: 20 });
     expect(message.stop_reason).toBe("max_tokens");
     expect(message.usage.output_tokens).toBeLessThanOrEqual(20);
   });
 
   test("max_tokens 0 only warms the cache", async () => {
-    const message = await clientOver(createStandIn()).messages.create({
+    const message = await clientOver(createFakeModel()).messages.create({
       ...ask("x"),
       max_tokens: 0,
     });
@@ -181,9 +181,9 @@ describe("limits of an answer", () => {
   });
 
   test("a stop sequence ends the text before it", async () => {
-    const standIn = createStandIn();
-    standIn.enqueue({ text: "one END two" });
-    const message = await clientOver(standIn).messages.create({
+    const fakeModel = createFakeModel();
+    fakeModel.enqueue({ text: "one END two" });
+    const message = await clientOver(fakeModel).messages.create({
       ...ask("x"),
       stop_sequences: ["END"],
     });
@@ -197,12 +197,12 @@ describe("limits of an answer", () => {
 
 describe("who may ask, and what", () => {
   test("no key is a 401, a wrong version a 400, another path a 404", async () => {
-    const standIn = createStandIn();
-    const none = await post(standIn, ask("x"), { headers: { "x-api-key": "" } });
+    const fakeModel = createFakeModel();
+    const none = await post(fakeModel, ask("x"), { headers: { "x-api-key": "" } });
     expect([none.status, none.body.error?.type]).toEqual([401, "authentication_error"]);
-    const old = await post(standIn, ask("x"), { headers: { "anthropic-version": "2020-01-01" } });
+    const old = await post(fakeModel, ask("x"), { headers: { "anthropic-version": "2020-01-01" } });
     expect(old.body.error?.message).toContain("2020-01-01");
-    const lost = await post(standIn, {}, { path: "/v1/complete" });
+    const lost = await post(fakeModel, {}, { path: "/v1/complete" });
     expect(lost.body).toMatchObject({
       type: "error",
       error: { type: "not_found_error" },
@@ -213,11 +213,11 @@ describe("who may ask, and what", () => {
 
 describe("scripts and records", () => {
   test("a step with a match waits for its request, others go in order", async () => {
-    const standIn = createStandIn();
-    standIn.enqueue({ text: "for recall", match: { purpose: "recall" } });
-    standIn.enqueue({ text: "for s1", match: { session: "s1" } });
-    standIn.enqueue({ text: "for cats", match: { contains: "cat" } });
-    standIn.enqueue({ text: "twice", times: 2 });
+    const fakeModel = createFakeModel();
+    fakeModel.enqueue({ text: "for recall", match: { purpose: "recall" } });
+    fakeModel.enqueue({ text: "for s1", match: { session: "s1" } });
+    fakeModel.enqueue({ text: "for cats", match: { contains: "cat" } });
+    fakeModel.enqueue({ text: "twice", times: 2 });
     const texts: unknown[] = [];
     for (const [text, headers] of [
       ["dog", {}],
@@ -227,28 +227,28 @@ describe("scripts and records", () => {
       ["dog", {}],
       ["dog", {}],
     ] as [string, Record<string, string>][]) {
-      const { body } = await post(standIn, ask(text), { headers });
+      const { body } = await post(fakeModel, ask(text), { headers });
       texts.push((body.content as { text: string }[])[0]?.text.split("\n")[0]);
     }
     expect(texts).toEqual(["twice", "for cats", "for s1", "for recall", "twice", "You said: dog"]);
   });
 
   test("a test's own reply is asked before the policy and after the queue", async () => {
-    const standIn = createStandIn({
+    const fakeModel = createFakeModel({
       reply: ({ purpose }) => (purpose === "dream" ? { text: "own" } : undefined),
     });
-    standIn.enqueue({ text: "queued" });
+    fakeModel.enqueue({ text: "queued" });
     const headers = { "x-memdir-purpose": "dream" };
     const answers = [];
     for (let round = 0; round < 2; round++) {
-      answers.push((await post(standIn, ask("x"), { headers })).body.content);
+      answers.push((await post(fakeModel, ask("x"), { headers })).body.content);
     }
-    answers.push((await post(standIn, ask("x"))).body.content);
+    answers.push((await post(fakeModel, ask("x"))).body.content);
     expect(answers).toMatchObject([[{ text: "queued" }], [{ text: "own" }], [{ type: "text" }]]);
   });
 
   test("the control surface scripts, shows and resets, and never shows a key", async () => {
-    const served = await serveStandIn(createStandIn());
+    const served = await serveFakeModel(createFakeModel());
     try {
       const send = (path: string, body: unknown) =>
         fetch(served.url + path, { method: "POST", body: JSON.stringify(body) });
@@ -270,11 +270,11 @@ describe("scripts and records", () => {
   });
 
   test("an invalid request takes no step, and only so many records are kept", async () => {
-    const standIn = createStandIn({ recordLimit: 2 });
-    standIn.enqueue({ text: "kept" });
-    await post(standIn, { ...ask("x"), temperature: 1 });
-    await post(standIn, "{not json");
-    expect((await post(standIn, ask("x"))).body.content).toMatchObject([{ text: "kept" }]);
-    expect(standIn.requests.map(({ status }) => status)).toEqual([400, 200]);
+    const fakeModel = createFakeModel({ recordLimit: 2 });
+    fakeModel.enqueue({ text: "kept" });
+    await post(fakeModel, { ...ask("x"), temperature: 1 });
+    await post(fakeModel, "{not json");
+    expect((await post(fakeModel, ask("x"))).body.content).toMatchObject([{ text: "kept" }]);
+    expect(fakeModel.requests.map(({ status }) => status)).toEqual([400, 200]);
   });
 });

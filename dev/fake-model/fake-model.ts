@@ -18,9 +18,9 @@ import { eventBody, messageBody, type StreamOptions, untilAborted } from "./stre
 import { validateCount, validateMessages } from "./validate.ts";
 import type { MessagesRequest } from "./wire.ts";
 
-// A local stand-in for the Messages API: one function from Request to Response, with web types only.
-// An answer comes from the script queue, else from the test's own `reply`, else from the policy. An
-// invalid request is refused before any of them is asked, and takes no step from the queue.
+// A fake of the Messages API on this machine: one function from Request to Response, with web types only.
+// An answer comes from the script queue, else from the test's own `reply`, else from the policy. It
+// refuses an invalid request before it asks any of them; such a request takes no step.
 
 /** One valid call, as `reply` and the policy see it. */
 export interface ModelCall {
@@ -29,19 +29,19 @@ export interface ModelCall {
   session: string | undefined;
 }
 
-export interface StandInOptions {
+export interface FakeModelOptions {
   now?: () => number;
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** The pause between two chunks of a stream. */
   chunkDelayMs?: number;
   reply?: (call: ModelCall) => ScriptStep | undefined;
-  /** How many requests are kept; the oldest go first. */
+  /** How many requests it keeps; the oldest go first. */
   recordLimit?: number;
   /** In place of each model's own context window. */
-  contextTokens?: number;
+  contextTokens?: number | undefined;
 }
 
-export interface StandIn {
+export interface FakeModel {
   handle(request: Request): Promise<Response>;
   requests: RecordedRequest[];
   enqueue(step: ScriptStep): void;
@@ -50,7 +50,7 @@ export interface StandIn {
 }
 
 interface Context {
-  options: StandInOptions;
+  options: FakeModelOptions;
   now: () => number;
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   queue: ReturnType<typeof createScriptQueue>;
@@ -62,7 +62,7 @@ interface Context {
 const VERSIONS = ["2023-06-01", "2026-10-21"];
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-export function createStandIn(options: StandInOptions = {}): StandIn {
+export function createFakeModel(options: FakeModelOptions = {}): FakeModel {
   const now = options.now ?? Date.now;
   let issued = 0;
   const context: Context = {

@@ -1,19 +1,19 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createStandIn } from "./fake-model.ts";
+import { createFakeModel } from "./fake-model.ts";
 import { ask, clientAt, clientOver } from "./probe.ts";
-import { type Served, serveStandIn } from "./serve.ts";
+import { type Served, serveFakeModel } from "./serve.ts";
 
-const standIn = createStandIn();
+const fakeModel = createFakeModel();
 let served: Served;
 let client: Anthropic;
 
 beforeAll(async () => {
-  served = await serveStandIn(standIn);
+  served = await serveFakeModel(fakeModel);
   client = clientAt(served.url);
 });
 afterAll(() => served.close());
-beforeEach(() => standIn.reset());
+beforeEach(() => fakeModel.reset());
 
 const TEXT = "A text that is long enough for several chunks.";
 const TOOL: Anthropic.Tool = { name: "Write", input_schema: { type: "object" } };
@@ -43,7 +43,7 @@ describe("faults before the answer", () => {
     [500, "api_error"],
     [529, "overloaded_error"],
   ])("status %i comes as %s", async (status, type) => {
-    standIn.enqueue({ fault: { type: "status", status, retry_after: 7, message: "scripted" } });
+    fakeModel.enqueue({ fault: { type: "status", status, retry_after: 7, message: "scripted" } });
     const error = await client.messages.create(ask("x")).catch((reason: unknown) => reason);
     if (!(error instanceof Anthropic.APIError)) throw error;
     expect([error.status, error.type]).toEqual([status, type]);
@@ -52,51 +52,51 @@ describe("faults before the answer", () => {
   });
 
   test("stalled headers end when the client gives up", async () => {
-    standIn.enqueue({ fault: { type: "stall_headers" } });
+    fakeModel.enqueue({ fault: { type: "stall_headers" } });
     const signal = AbortSignal.timeout(60);
     await expect(client.messages.create(ask("x"), { signal })).rejects.toThrow();
-    await expect.poll(() => standIn.requests[0]?.aborted).toBe(true);
+    await expect.poll(() => fakeModel.requests[0]?.aborted).toBe(true);
   });
 
   test("a delay comes before the headers, and is left when the client goes", async () => {
-    standIn.enqueue({ text: "late", delayMs: 60_000 });
+    fakeModel.enqueue({ text: "late", delayMs: 60_000 });
     const signal = AbortSignal.timeout(60);
     await expect(client.messages.create(ask("x"), { signal })).rejects.toThrow();
-    await expect.poll(() => standIn.requests[0]?.aborted).toBe(true);
+    await expect.poll(() => fakeModel.requests[0]?.aborted).toBe(true);
   });
 });
 
 describe("faults in mid-stream", () => {
   test("an error event after so many chunks", async () => {
-    standIn.enqueue({ text: TEXT, fault: { type: "stream_error", after_chunks: 2 } });
+    fakeModel.enqueue({ text: TEXT, fault: { type: "stream_error", after_chunks: 2 } });
     const { types, error } = await eventsUntilEnd();
     expect(deltas(types)).toBe(2);
     expect(error).toMatchObject({ type: "overloaded_error", status: undefined });
   });
 
   test("a cut connection after so many chunks", async () => {
-    standIn.enqueue({ text: TEXT, fault: { type: "cut", after_chunks: 3 } });
+    fakeModel.enqueue({ text: TEXT, fault: { type: "cut", after_chunks: 3 } });
     const { types, error } = await eventsUntilEnd();
     expect(deltas(types)).toBe(3);
     expect(String(error)).toContain("terminated");
   });
 
   test("a cut is an error of the body where there is no socket", async () => {
-    const alone = createStandIn();
+    const alone = createFakeModel();
     alone.enqueue({ text: TEXT, fault: { type: "cut" } });
     const final = clientOver(alone).messages.stream(ask("x")).finalMessage();
     await expect(final).rejects.toThrow("cut");
   });
 
   test("an early end that looks clean", async () => {
-    standIn.enqueue({ text: TEXT, fault: { type: "end_early", after_chunks: 99 } });
+    fakeModel.enqueue({ text: TEXT, fault: { type: "end_early", after_chunks: 99 } });
     const { types, error } = await eventsUntilEnd();
     expect(error).toBeUndefined();
     expect(types.at(-1)).toBe("content_block_stop");
   });
 
   test("a stall lasts until the client goes away", async () => {
-    standIn.enqueue({ text: TEXT, fault: { type: "stall", after_chunks: 1 } });
+    fakeModel.enqueue({ text: TEXT, fault: { type: "stall", after_chunks: 1 } });
     const running = stream();
     let texts = 0;
     running.on("text", () => {
@@ -105,30 +105,30 @@ describe("faults in mid-stream", () => {
     });
     await expect(running.finalMessage()).rejects.toThrow(Anthropic.APIUserAbortError);
     expect(texts).toBe(1);
-    await expect.poll(() => standIn.requests[0]?.aborted).toBe(true);
+    await expect.poll(() => fakeModel.requests[0]?.aborted).toBe(true);
   });
 
   test("closing the server ends a stalled stream", async () => {
-    const other = await serveStandIn(standIn);
-    standIn.enqueue({ text: TEXT, fault: { type: "stall" } });
+    const other = await serveFakeModel(fakeModel);
+    fakeModel.enqueue({ text: TEXT, fault: { type: "stall" } });
     const running = clientAt(other.url).messages.stream(ask("x"));
     running.once("text", () => other.close());
     await expect(running.finalMessage()).rejects.toThrow("terminated");
   });
 
   test("a whole message can be cut, ended and overloaded as well", async () => {
-    standIn.enqueue({ text: TEXT, fault: { type: "cut" } });
+    fakeModel.enqueue({ text: TEXT, fault: { type: "cut" } });
     await expect(client.messages.create(ask("x"))).rejects.toThrow("terminated");
-    standIn.enqueue({ text: TEXT, fault: { type: "end_early" } });
+    fakeModel.enqueue({ text: TEXT, fault: { type: "end_early" } });
     await expect(client.messages.create(ask("x"))).rejects.toThrow();
-    standIn.enqueue({ text: TEXT, fault: { type: "stream_error" } });
+    fakeModel.enqueue({ text: TEXT, fault: { type: "stream_error" } });
     await expect(client.messages.create(ask("x"))).rejects.toMatchObject({ status: 529 });
   });
 });
 
 describe("faults in the content", () => {
   test("tool JSON that does not parse", async () => {
-    standIn.enqueue({ tools: [CALL], fault: { type: "malformed_tool_json" } });
+    fakeModel.enqueue({ tools: [CALL], fault: { type: "malformed_tool_json" } });
     let json = "";
     const params = { ...ask("x"), tools: [TOOL], stream: true as const };
     for await (const event of await client.messages.create(params)) {
@@ -140,13 +140,13 @@ describe("faults in the content", () => {
   });
 
   test("the token limit in the middle of a text and of a tool's input", async () => {
-    standIn.enqueue({ text: TEXT, fault: { type: "max_tokens", after_chunks: 2 } });
+    fakeModel.enqueue({ text: TEXT, fault: { type: "max_tokens", after_chunks: 2 } });
     const text = await stream().finalMessage();
     expect(text).toMatchObject({
       stop_reason: "max_tokens",
       content: [{ text: TEXT.slice(0, 16) }],
     });
-    standIn.enqueue({ text: "First.", tools: [CALL], fault: { type: "max_tokens" } });
+    fakeModel.enqueue({ text: "First.", tools: [CALL], fault: { type: "max_tokens" } });
     const tool = await stream().finalMessage();
     expect(tool.stop_reason).toBe("max_tokens");
     const [first, second] = tool.content;
@@ -155,7 +155,7 @@ describe("faults in the content", () => {
   });
 
   test("a refusal with its details", async () => {
-    standIn.enqueue({ fault: { type: "refusal", category: "cyber" } });
+    fakeModel.enqueue({ fault: { type: "refusal", category: "cyber" } });
     expect(await stream().finalMessage()).toMatchObject({
       stop_reason: "refusal",
       stop_details: { type: "refusal", category: "cyber" },
@@ -163,7 +163,7 @@ describe("faults in the content", () => {
   });
 
   test("a paused turn can be sent back as it is", async () => {
-    standIn.enqueue({ text: "Searching.", fault: { type: "pause_turn" } });
+    fakeModel.enqueue({ text: "Searching.", fault: { type: "pause_turn" } });
     const paused = await stream().finalMessage();
     expect(paused.stop_reason).toBe("pause_turn");
     const messages = [
@@ -178,22 +178,22 @@ describe("faults in the content", () => {
     [{ type: "context_exceeded" }, "model_context_window_exceeded"],
     [{ type: "unknown_stop" }, "stand_in_unknown"],
   ] as const)("%o stops with %s", async (fault, reason) => {
-    standIn.enqueue({ text: "x", fault });
+    fakeModel.enqueue({ text: "x", fault });
     expect((await stream().finalMessage()).stop_reason).toBe(reason);
   });
 });
 
 describe("how the stream is cut into writes", () => {
   test.each(["bytes", 3] as const)("split %s leaves the text whole", async (split) => {
-    standIn.enqueue({ text: "grüße 日本 👋🏽", split });
+    fakeModel.enqueue({ text: "grüße 日本 👋🏽", split });
     expect(await stream().finalText()).toBe("grüße 日本 👋🏽");
   });
 
   test("single bytes do split a character", async () => {
-    const alone = createStandIn();
+    const alone = createFakeModel();
     alone.enqueue({ text: "é", split: "bytes" });
     const response = await alone.handle(
-      new Request("http://stand-in/v1/messages", {
+      new Request("http://fake-model/v1/messages", {
         method: "POST",
         headers: { "x-api-key": "test", "anthropic-version": "2026-10-21" },
         body: JSON.stringify({ ...ask("x"), stream: true }),
@@ -206,7 +206,7 @@ describe("how the stream is cut into writes", () => {
 
   test("the pause between chunks is the one asked for", async () => {
     const slept: number[] = [];
-    const alone = createStandIn({
+    const alone = createFakeModel({
       chunkDelayMs: 5,
       sleep: async (ms) => {
         slept.push(ms);

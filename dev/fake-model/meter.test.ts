@@ -1,6 +1,6 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
-import { createStandIn } from "./fake-model.ts";
+import { createFakeModel } from "./fake-model.ts";
 import { clientOver, type Message, MODEL, post } from "./probe.ts";
 
 const MINUTE = 60_000;
@@ -11,8 +11,8 @@ type Marker = Anthropic.CacheControlEphemeral;
 
 function start() {
   const clock = { now: 1_000_000 };
-  const standIn = createStandIn({ now: () => clock.now });
-  const client = clientOver(standIn);
+  const fakeModel = createFakeModel({ now: () => clock.now });
+  const client = clientOver(fakeModel);
   const usage = async (params: Params) => {
     const { usage } = await client.messages.create(params);
     const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = usage;
@@ -23,7 +23,7 @@ function start() {
       byTtl: usage.cache_creation,
     };
   };
-  return { clock, standIn, client, usage };
+  return { clock, fakeModel, client, usage };
 }
 
 const mark = (text: string, ttl?: "5m" | "1h"): Anthropic.TextBlockParam => {
@@ -158,18 +158,18 @@ test.each<[string, Partial<Params>, "all" | "system" | "none"]>([
 });
 
 test("a fork with the same prefix reads its parent's cache, another key does not", async () => {
-  const { standIn, usage } = start();
+  const { fakeModel, usage } = start();
   const parent = request([user([mark("what the parent saw")])]);
   const { created } = await usage(parent);
   const fork = request([user([mark("what the parent saw"), mark("and the fork's task")])]);
-  const other = await post(standIn, fork, { headers: { "x-api-key": "other" } });
+  const other = await post(fakeModel, fork, { headers: { "x-api-key": "other" } });
   expect(other.body.usage).toMatchObject({ cache_read_input_tokens: 0 });
   expect((await usage(fork)).read).toBe(created);
 });
 
 test("parallel first calls all pay: an entry is readable from the first byte on", async () => {
-  const { usage, standIn } = start();
-  standIn.enqueue({ text: "slow", delayMs: 20, times: 2 });
+  const { usage, fakeModel } = start();
+  fakeModel.enqueue({ text: "slow", delayMs: 20, times: 2 });
   const params = request([user("one")]);
   const both = await Promise.all([usage(params), usage(params)]);
   expect(both.map(({ read }) => read)).toEqual([0, 0]);
@@ -177,15 +177,15 @@ test("parallel first calls all pay: an entry is readable from the first byte on"
 });
 
 test("a request that failed wrote nothing", async () => {
-  const { usage, standIn } = start();
-  standIn.enqueue({ fault: { type: "status", status: 529 } });
+  const { usage, fakeModel } = start();
+  fakeModel.enqueue({ fault: { type: "status", status: 529 } });
   const params = request([user("one")]);
   await expect(usage(params)).rejects.toThrow();
   expect((await usage(params)).read).toBe(0);
 });
 
 test("the marker at the top goes to the last block, and may not contradict it", async () => {
-  const { standIn, usage } = start();
+  const { fakeModel, usage } = start();
   const top = (ttl: "5m" | "1h") => ({
     ...request([user(LONG)], { system: "plain" }),
     cache_control: { type: "ephemeral" as const, ttl },
@@ -193,5 +193,5 @@ test("the marker at the top goes to the last block, and may not contradict it", 
   const { created, input } = await usage(top("5m"));
   expect([created > 1_000, input]).toEqual([true, 0]);
   const clash = { ...top("1h"), messages: [user([mark(LONG, "5m")])] };
-  expect((await post(standIn, clash)).body.error?.message).toMatch(/^cache_control: /);
+  expect((await post(fakeModel, clash)).body.error?.message).toMatch(/^cache_control: /);
 });

@@ -1,10 +1,10 @@
 import { type Position, positionsOf } from "./render.ts";
 import type { Prompt } from "./wire.ts";
 
-// The prompt cache, simulated: which part of a prompt would have been read, written or paid in full.
+// A simulated prompt cache: which part of a prompt a caller would read, write or pay in full.
 // It follows the published rules (exact prefixes, markers, look-back, lifetime, minimum length) on
 // ESTIMATED tokens, so its figures show whether a caller keeps its prefix stable, not what a real
-// bill would say. One meter is one stand-in's cache; each API key sees its own entries only.
+// bill would say. One meter is one fake model's cache; each API key sees its own entries only.
 
 export interface InputUsage {
   input_tokens: number;
@@ -61,7 +61,7 @@ function measure(entries: Map<string, Entry>, positions: Position[], account: Ac
     const entry = entries.get(keyOf(position));
     return entry !== undefined && startedAt - entry.touchedAt < TTL_MS[entry.ttl];
   };
-  // A prefix below the model's minimum is silently not cached.
+  // The cache skips a prefix below the model's minimum in silence.
   const marks = [...positions.entries()].filter(
     ([, position]) => position.ttl && position.tokens >= minCacheTokens,
   );

@@ -1,13 +1,13 @@
-/** What the stand-in must know of a model to refuse and to meter as the API does. */
+/** What the fake model must know of a model to refuse and to meter as the API does. */
 export interface ModelFacts {
   id: string;
   name: string;
   line: "haiku" | "sonnet" | "opus" | "fable" | "mythos";
   contextTokens: number;
   maxOutputTokens: number;
-  /** A shorter prefix is silently not cached. Assumed for the 5.5 family: no source names it. */
+  /** The cache skips a shorter prefix in silence. Assumed for the 5.5 family: no source names it. */
   minCacheTokens: number;
-  /** Whether `role: "system"` is allowed in the middle of a conversation. */
+  /** Whether the model takes `role: "system"` in the middle of a conversation. */
   midSystem: boolean;
   createdAt: string;
 }
@@ -54,7 +54,7 @@ const LINES = ["haiku", "sonnet", "opus", "fable", "mythos"] as const;
 const MODELS: readonly ModelFacts[] = ROWS.map(
   ([id, contextTokens, maxOutputTokens, minCacheTokens, midSystem, day]) => ({
     id,
-    name: `Claude ${id.slice("claude-".length)} (stand-in)`,
+    name: `Claude ${id.slice("claude-".length)} (demo model)`,
     line: LINES.find((line) => id.includes(line)) ?? "opus",
     contextTokens,
     maxOutputTokens,

@@ -1,17 +1,17 @@
 import Anthropic from "@anthropic-ai/sdk";
-import type { StandIn } from "./fake-model.ts";
+import type { FakeModel } from "./fake-model.ts";
 
-// What the tests of this folder ask a stand-in with: the official client, and plain requests for what
+// What the tests of this folder ask a fake model with: the official client, and plain requests for what
 // that client would never send.
 
 export const MODEL = "claude-opus-5-5";
 
 /** The official client on the function itself, without a socket. */
-export function clientOver(standIn: StandIn): Anthropic {
+export function clientOver(fakeModel: FakeModel): Anthropic {
   return new Anthropic({
     apiKey: "test",
     maxRetries: 0,
-    fetch: (url, init) => standIn.handle(new Request(url, init)),
+    fetch: (url, init) => fakeModel.handle(new Request(url, init)),
   });
 }
 
@@ -26,12 +26,12 @@ export interface Probed {
 }
 
 export async function post(
-  standIn: StandIn,
+  fakeModel: FakeModel,
   body: unknown,
   { path = "/v1/messages", headers = {} as Record<string, string> } = {},
 ): Promise<Probed> {
-  const response = await standIn.handle(
-    new Request(`http://stand-in${path}`, {
+  const response = await fakeModel.handle(
+    new Request(`http://fake-model${path}`, {
       method: "POST",
       headers: { "x-api-key": "test", "anthropic-version": "2026-10-21", ...headers },
       body: typeof body === "string" ? body : JSON.stringify(body),

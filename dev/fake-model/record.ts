@@ -1,6 +1,6 @@
 import type { Usage } from "./answer.ts";
 
-/** One request as it came, and what became of it. Credentials are never kept. */
+/** One request as it came, and what became of it, without credentials. */
 export interface RecordedRequest {
   at: number;
   method: string;
@@ -20,7 +20,7 @@ export interface RecordedRequest {
 
 export interface Recorder {
   requests: RecordedRequest[];
-  /** The record is kept at once and filled in later, so that a request in flight can be seen. */
+  /** Keeps the record at once and fills it in later, so that a test sees a request in flight. */
   open(request: Request, path: string, at: number): RecordedRequest;
   clear(): void;
 }

@@ -19,8 +19,8 @@ const IMAGE_TOKENS = 1_600;
 const encoder = new TextEncoder();
 
 /**
- * The stand-in's only idea of a token: four UTF-8 bytes, rounded up. A SIMULATED figure: the real
- * tokenizers give other numbers, and nothing may be billed by this one.
+ * The fake model's only idea of a token: four UTF-8 bytes, rounded up. A SIMULATED figure: the real
+ * tokenizers give other numbers, and nobody may bill by this one.
  */
 export function estimateTokens(text: string): number {
   return Math.ceil(encoder.encode(text).length / BYTES_PER_TOKEN);
@@ -51,7 +51,7 @@ export function positionsOf(request: Prompt): Position[] {
   };
 
   for (const [index, tool] of (request.tools ?? []).entries()) add(`tools.${index}`, "tool", tool);
-  // A change of the output format is injected into the system part, so it belongs to this tier.
+  // The API puts the output format into the system part, so a change belongs to this tier.
   enter([request.speed ?? "standard", formatOf(request) ?? null]);
   for (const [index, block] of systemBlocks(request).entries()) {
     add(`system.${index}`, "system", block);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-// What a test can make the stand-in say or suffer. A chunk is one content_block_delta event:
+// What a test can make the fake model say or suffer. A chunk is one content_block_delta event:
 // `after_chunks: 0` strikes before the first, a number past the end just before message_delta.
 
 const chunks = { after_chunks: z.int().min(0).default(1) };
@@ -59,9 +59,9 @@ const stepSchema = z.strictObject({
   usage: usageSchema.optional(),
   /** Waits before the headers. */
   delayMs: z.number().min(0).optional(),
-  /** Waits between chunks; in place of the stand-in's own pause. */
+  /** Waits between chunks; in place of the fake model's own pause. */
   chunkDelayMs: z.number().min(0).optional(),
-  /** How the SSE body is cut into writes: whole events, single bytes, or so many bytes. */
+  /** The size of the writes of the SSE body: whole events, single bytes, or so many bytes. */
   split: z.union([z.literal("events"), z.literal("bytes"), z.int().min(1)]).optional(),
   /** Only a request that fits may take the step; one without it fits every request. */
   match: matchSchema.optional(),
@@ -76,7 +76,7 @@ export type ParsedStep = z.output<typeof stepSchema>;
 export type ToolStep = NonNullable<ScriptStep["tools"]>[number];
 export type Fault = z.output<typeof faultSchema>;
 
-/** What a step's `match` is held against. */
+/** What a step's `match` has to fit. */
 export interface CallTraits {
   purpose: string | undefined;
   session: string | undefined;
@@ -86,7 +86,7 @@ export interface CallTraits {
 export interface ScriptQueue {
   /** Throws on a step that is not one, naming the place: a silent typo would hide a test. */
   add(step: unknown): void;
-  /** Takes the first step that fits, in the order in which they were added. */
+  /** Takes the first step that fits, the oldest first. */
   take(call: CallTraits): ParsedStep | undefined;
   clear(): void;
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { StandIn } from "./fake-model.ts";
+import type { FakeModel } from "./fake-model.ts";
 
 export interface Served {
   url: string;
@@ -8,13 +8,13 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Puts a stand-in behind a loopback port; 0 takes a free one. Never listens on another address. */
-export async function serveStandIn(
-  standIn: Pick<StandIn, "handle">,
+/** Serves a fake model on a loopback port; 0 takes a free one. Never listens on another address. */
+export async function serveFakeModel(
+  fakeModel: Pick<FakeModel, "handle">,
   { port = 0 }: { port?: number } = {},
 ): Promise<Served> {
   const server = createServer((incoming, outgoing) => {
-    answer(standIn, incoming, outgoing).catch(() => outgoing.destroy());
+    answer(fakeModel, incoming, outgoing).catch(() => outgoing.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -37,7 +37,7 @@ const held = new Set<Request>();
 
 // A handler or a body that fails breaks the connection: that is how "cut" looks from outside.
 async function answer(
-  standIn: Pick<StandIn, "handle">,
+  fakeModel: Pick<FakeModel, "handle">,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
@@ -46,10 +46,10 @@ async function answer(
     if (!outgoing.writableFinished) gone.abort(new Error("The client went away"));
   });
   const request = await requestFrom(incoming, gone.signal);
-  // Node stops passing an abort on to a request that was collected.
+  // Node passes no abort on to a request that the collector took.
   held.add(request);
   outgoing.once("close", () => held.delete(request));
-  const response = await standIn.handle(request);
+  const response = await fakeModel.handle(request);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.flushHeaders();
   const reader = response.body?.getReader();
@@ -57,7 +57,7 @@ async function answer(
   outgoing.end();
 }
 
-// Each chunk is on its way before the next is asked for, so that a cut comes after what it follows.
+// Asks for a chunk when the one before is on its way, so that a cut comes after what it follows.
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   outgoing: ServerResponse,

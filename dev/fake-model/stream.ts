@@ -3,7 +3,7 @@ import { errorBody } from "./api-error.ts";
 import type { Fault } from "./script.ts";
 
 // An answer on the wire: as one JSON message, or as the API's events in their order, with the faults
-// that strike while it is under way.
+// that strike on the way.
 
 export interface StreamOptions {
   requestId: string;
@@ -176,7 +176,7 @@ async function strike(fault: StreamFault, options: StreamOptions): Promise<strin
       return frame({ ...error, type: "error" });
     }
     case "cut":
-      throw new Error("The stand-in cut the connection, as scripted");
+      throw new Error("The fake model cut the connection, as scripted");
     case "stall":
       return untilAborted(options.signal);
     case "end_early":
@@ -199,7 +199,7 @@ function frame(event: Event): string {
 
 type Parts = (options: StreamOptions) => AsyncGenerator<string>;
 
-// Nothing is made before somebody reads, so a client that goes away stops the work behind it.
+// The reader pulls each piece, so a client that goes away stops the work.
 function bodyFrom(parts: Parts, options: StreamOptions): ReadableStream<Uint8Array> {
   const cancelled = new AbortController();
   const signal = AbortSignal.any([options.signal, cancelled.signal]);

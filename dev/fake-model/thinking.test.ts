@@ -1,17 +1,17 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
-import { createStandIn } from "./fake-model.ts";
+import { createFakeModel } from "./fake-model.ts";
 import { ask, clientOver, type Message, post } from "./probe.ts";
 
 const thinking = { type: "adaptive" } as const;
 
 async function thoughtful(display?: "omitted") {
-  const standIn = createStandIn();
-  standIn.enqueue({ thinking: "Let me see.", text: "Done." });
+  const fakeModel = createFakeModel();
+  fakeModel.enqueue({ thinking: "Let me see.", text: "Done." });
   const config = display ? { ...thinking, display } : thinking;
   const params = { ...ask("question"), thinking: config };
-  const { content } = await clientOver(standIn).messages.stream(params).finalMessage();
-  return { standIn, content };
+  const { content } = await clientOver(fakeModel).messages.stream(params).finalMessage();
+  return { fakeModel, content };
 }
 
 function next(content: Anthropic.ContentBlock[], first: Message[] = ask("question").messages) {
@@ -29,19 +29,19 @@ test("thinking comes back signed, and the signature outlives the process", async
     { type: "thinking", thinking: "Let me see.", signature: expect.stringMatching(/^\w+/) },
     { type: "text", text: "Done." },
   ]);
-  expect((await post(createStandIn(), next(content))).status).toBe(200);
+  expect((await post(createFakeModel(), next(content))).status).toBe(200);
 });
 
 test("omitted thinking has a signature and no text", async () => {
-  const { standIn, content } = await thoughtful("omitted");
+  const { fakeModel, content } = await thoughtful("omitted");
   expect(content[0]).toMatchObject({ type: "thinking", thinking: "" });
-  expect((await post(standIn, next(content))).status).toBe(200);
+  expect((await post(fakeModel, next(content))).status).toBe(200);
 });
 
 test("a request without thinking gets none", async () => {
-  const standIn = createStandIn();
-  standIn.enqueue({ thinking: "Let me see.", text: "Done." });
-  const { content } = await clientOver(standIn).messages.create(ask("question"));
+  const fakeModel = createFakeModel();
+  fakeModel.enqueue({ thinking: "Let me see.", text: "Done." });
+  const { content } = await clientOver(fakeModel).messages.create(ask("question"));
   expect(content.map(({ type }) => type)).toEqual(["text"]);
 });
 
@@ -50,36 +50,36 @@ test.each([
   ["a signature that is no base64", { signature: "§§" }],
   ["a changed thought", { thinking: "Let me see!" }],
 ])("%s is refused", async (_what, change) => {
-  const { standIn, content } = await thoughtful();
+  const { fakeModel, content } = await thoughtful();
   const forged = content.map((block) =>
     block.type === "thinking" ? { ...block, ...change } : block,
   );
-  const answer = await post(standIn, next(forged));
+  const answer = await post(fakeModel, next(forged));
   expect(answer.body.error?.message).toMatch(/^messages\.1\.content\.0: Invalid `signature`/);
 });
 
 test("thinking after a changed prefix is refused, or dropped where that is asked for", async () => {
-  const { standIn, content } = await thoughtful();
+  const { fakeModel, content } = await thoughtful();
   const changed = next(content, ask("another question").messages);
-  const refused = await post(standIn, changed);
+  const refused = await post(fakeModel, changed);
   expect(refused.body.error?.message).toMatch(/^messages\.1\.content\.0: .*bound/);
   const block_binding = { prefix_mismatch_behavior: "drop_block" };
-  const dropped = await post(standIn, { ...changed, thinking: { ...thinking, block_binding } });
+  const dropped = await post(fakeModel, { ...changed, thinking: { ...thinking, block_binding } });
   expect(dropped.status).toBe(200);
   const stripped = next(
     content.filter(({ type }) => type !== "thinking"),
     ask("another question").messages,
   );
-  expect((await post(standIn, stripped)).status).toBe(200);
+  expect((await post(fakeModel, stripped)).status).toBe(200);
 });
 
 test("a moved cache marker and a string for a block leave the prefix as it was", async () => {
-  const { standIn, content } = await thoughtful();
+  const { fakeModel, content } = await thoughtful();
   const block = {
     type: "text" as const,
     text: "question",
     cache_control: { type: "ephemeral" as const },
   };
   const same = next(content, [{ role: "user", content: [block] }]);
-  expect((await post(standIn, same)).status).toBe(200);
+  expect((await post(fakeModel, same)).status).toBe(200);
 });

@@ -3,14 +3,13 @@ import { hash } from "./hash.ts";
 import { canon } from "./render.ts";
 import type { Block, Message, Prompt, Role } from "./wire.ts";
 
-// Thinking is bound to what stood before it. The signature carries the hash of that prefix and a
-// check over it, so that it can be verified after a restart without keeping a record of what was
-// issued.
+// A signature binds thinking to what stood before it. It carries the hash of that prefix and a check
+// over it. So it verifies after a restart, without a record of what this server issued.
 
-const VERSION = "stand-in-1";
+const VERSION = "fake-model-1";
 const PREFIX_START = hash("conversation");
 
-/** The hash of a whole conversation: what an answer's thinking is bound to. */
+/** The hash of a whole conversation, to which a signature binds an answer's thinking. */
 export function prefixOf(messages: readonly Message[]): string {
   let prefix = PREFIX_START;
   for (const turn of turnsOf(messages)) {
@@ -29,8 +28,8 @@ export type ThinkingCheck =
   | { status: "unbound"; path: string; blocks: Set<Block> };
 
 /**
- * Looks at every thinking block. A signature that was not issued here is always refused; a changed
- * prefix is reported with the blocks concerned, since the caller may have asked to have them dropped.
+ * Looks at every thinking block. It refuses a foreign signature always. It reports a changed prefix
+ * with the blocks concerned, since the caller may have asked to drop them.
  */
 export function checkThinking(request: Prompt): ThinkingCheck {
   let prefix = PREFIX_START;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createStandIn } from "./fake-model.ts";
+import { createFakeModel } from "./fake-model.ts";
 import { ask, MODEL, post } from "./probe.ts";
 
 type Json = Record<string, unknown>;
@@ -56,7 +56,7 @@ const REFUSED: [rule: string, body: unknown, message: RegExp][] = [
     /^messages\.1: .*without `tool_result`.*t1/,
   ],
   [
-    "a result behind a text",
+    "a result after a text",
     talk(user("x"), assistant([use("t1")]), user([text("y"), result("t1")])),
     /^messages\.1: .*without `tool_result`/,
   ],
@@ -159,7 +159,7 @@ const REFUSED: [rule: string, body: unknown, message: RegExp][] = [
 ];
 
 test.each(REFUSED)("refuses %s", async (_rule, body, message) => {
-  const answer = await post(createStandIn(), body);
+  const answer = await post(createFakeModel(), body);
   expect(answer.body.error?.message).toMatch(message);
   expect(answer.status).toBe(400);
   expect(answer.body.error?.type).toBe("invalid_request_error");
@@ -192,13 +192,13 @@ const TAKEN: [rule: string, body: Json][] = [
 ];
 
 test.each(TAKEN)("takes %s", async (_rule, body) => {
-  const answer = await post(createStandIn(), body);
+  const answer = await post(createFakeModel(), body);
   expect(answer.body.error).toBeUndefined();
   expect(answer.status).toBe(200);
 });
 
 test("an unknown model is not found", async () => {
-  const answer = await post(createStandIn(), { ...ask("x"), model: "claude-2" });
+  const answer = await post(createFakeModel(), { ...ask("x"), model: "claude-2" });
   expect([answer.status, answer.body.error]).toEqual([
     404,
     { type: "not_found_error", message: "model: claude-2" },
@@ -206,19 +206,19 @@ test("an unknown model is not found", async () => {
 });
 
 test("a prompt longer than the context is refused with both numbers", async () => {
-  const standIn = createStandIn({ contextTokens: 50 });
-  const long = await post(standIn, ask("word ".repeat(60)));
+  const fakeModel = createFakeModel({ contextTokens: 50 });
+  const long = await post(fakeModel, ask("word ".repeat(60)));
   expect(long.status).toBe(400);
   expect(long.body.error?.message).toMatch(/^prompt is too long: \d\d tokens > 50 maximum$/);
-  expect((await post(standIn, ask("short"))).status).toBe(200);
+  expect((await post(fakeModel, ask("short"))).status).toBe(200);
 });
 
 test("count_tokens checks the same rules", async () => {
   const path = "/v1/messages/count_tokens";
   const { max_tokens: _, ...body } = ask("x");
-  expect((await post(createStandIn(), body, { path })).status).toBe(200);
-  const bad = await post(createStandIn(), { ...body, messages: [user("")] }, { path });
+  expect((await post(createFakeModel(), body, { path })).status).toBe(200);
+  const bad = await post(createFakeModel(), { ...body, messages: [user("")] }, { path });
   expect(bad.body.error?.message).toMatch(/^messages\.0: /);
-  const extra = await post(createStandIn(), ask("x"), { path });
+  const extra = await post(createFakeModel(), ask("x"), { path });
   expect(extra.body.error?.message).toMatch(/^max_tokens: Extra inputs/);
 });

@@ -15,7 +15,7 @@ import {
 } from "./wire.ts";
 
 // Refuses what the API would refuse, with a message that starts with the place. Shape first, then
-// the rules between the parts; the first failure is the one reported.
+// the rules between the parts. It reports the first failure.
 
 export type Validated<T> =
   | { status: "ok"; request: T; model: ModelFacts }
@@ -33,7 +33,7 @@ export function validateMessages(
   return shaped.status === "refused" ? shaped : validatePrompt(shaped.request, options);
 }
 
-/** As for messages, but a prompt of any length may be counted. */
+/** As for messages, but the endpoint counts a prompt of any length. */
 export function validateCount(body: unknown): Validated<Prompt> {
   const shaped = checkShape(body, countSchema);
   if (shaped.status === "refused") return shaped;
@@ -88,8 +88,8 @@ function withoutBlocks<T extends Prompt>(request: T, dropped: Set<Block>): T {
 
 const REMOVED = new Set(["temperature", "top_p", "top_k"]);
 
-// The body itself is handed on, not zod's copy: the schemas transform nothing, and the meter hashes
-// the keys in the order in which they were sent.
+// Hands on the body itself, not zod's copy: the schemas transform nothing, and the meter hashes the
+// keys in the order in which they came.
 function checkShape<T extends z.ZodType>(
   body: unknown,
   schema: T,
@@ -126,7 +126,7 @@ function describeIssue(issue: Issue, above: PropertyKey[]): string {
   return at(issue.message);
 }
 
-// Of the forms a value could have had, the one that was understood furthest is the one meant.
+// Of the forms that a value may have, the sender meant the one that the schema understood furthest.
 function likeliestBranch(branches: Issue[][]): Issue | undefined {
   let best: Issue | undefined;
   for (const branch of branches) {

@@ -1,8 +1,8 @@
 import * as z from "zod";
 
-// The part of the request that is checked by shape. Objects are strict where the API refuses extra
-// keys, and nothing is transformed: the parsed request IS the received one, so that the meter hashes
-// the bytes that were sent, in the order they were sent.
+// The schemas check the shape of a request. Objects are strict where the API refuses extra keys. The
+// schemas transform nothing: the parsed request IS the received one, so that the meter hashes the
+// bytes in the order in which they came.
 
 const record = z.record(z.string(), z.unknown());
 const cacheControl = z.strictObject({
@@ -38,7 +38,7 @@ const redactedBlock = z.strictObject({
   cache_control: z.never().optional(),
 });
 
-// Accepted as they are: the stand-in has no story for them but must not refuse what the API takes.
+// Accepted as they are: the fake model has no story for them but must not refuse what the API takes.
 const OPAQUE = [
   "image",
   "document",
@@ -170,7 +170,7 @@ export const messagesSchema = z.strictObject({
   billing_policy: z.unknown().optional(),
   fallbacks: z.unknown().optional(),
   fallback_credit_token: z.unknown().optional(),
-  // Known to the API, refused by name in check-request.ts: ignoring them would change the answer.
+  // The API knows them, check-settings.ts refuses them by name: ignoring them would change the answer.
   compaction: z.unknown().optional(),
   thread: z.unknown().optional(),
 });

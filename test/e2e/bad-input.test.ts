@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { NO_BACKGROUND, newSession, serviceOfFile } from "./service.ts";
+import { newSession, sharedService } from "./service.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const token = await service.token();
 const id = await newSession(await service.client());
 

@@ -2,10 +2,10 @@
 // nothing stored.
 
 import { expect, test } from "vitest";
-import { NO_BACKGROUND, newSession, serviceOfFile } from "./service.ts";
+import { newSession, sharedService } from "./service.ts";
 import { WEATHER } from "./waiting-fixture.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const token = await service.token();
 const id = await newSession(await service.client());
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

@@ -1,6 +1,6 @@
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { expect, test } from "vitest";
-import { answers, idOf, NO_BACKGROUND, say, serviceOfFile, stored } from "./service.ts";
+import { answers, idOf, say, sharedService, stored } from "./service.ts";
 import {
   confirm,
   ended,
@@ -19,7 +19,7 @@ import {
   write,
 } from "./waiting-fixture.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 const second = await service.client();
 const send = (

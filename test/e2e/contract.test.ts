@@ -2,18 +2,17 @@ import { expect, test } from "vitest";
 import {
   answers,
   idOf,
-  NO_BACKGROUND,
   newSession,
   type SessionEvent,
   say,
-  serviceOfFile,
+  sharedService,
   stored,
   turn,
   typesOf,
   untilIdle,
 } from "./service.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 
 test("the official SDK creates a session, streams a turn to idle and lists the same events", async () => {

@@ -1,11 +1,11 @@
-// The background extraction: what is said in passing is saved behind the turn, once, by nobody else,
+// The background extraction: what is said in passing is saved after the turn, once, by nobody else,
 // and nothing that is said can make it do more.
 
 import { expect, test } from "vitest";
+import { outcomesIn, outcomesOf, reasonOf, type Told, toldOf } from "./extraction-fixture.ts";
 import { autoMemory, filesBelow, memoryPrefixOf, pointersIn } from "./memory-fixture.ts";
 import {
   bucketOf,
-  eventsUntil,
   newSession,
   type SessionEvent,
   say,
@@ -246,49 +246,12 @@ test("an archived session is read, takes nothing new, and was worked off before"
   expect([await listed(false), await listed(true)]).toEqual([false, true]);
 });
 
-test("fifty sessions of one project that end at once are all extracted, one at a time", {
-  timeout: 120_000,
-}, async () => {
-  const sessions = await Promise.all(Array.from({ length: 50 }, () => newSession(client, "crowd")));
-  await Promise.all(sessions.map((id, n) => turn(client, id, `My number${word(n)} is ${n}.`)));
-  const ends: Told[][] = [];
-  for (const id of sessions) ends.push(await outcomes(id, 1, 90_000));
-  expect(ends.map(([event]) => event && reasonOf(event))).toEqual(sessions.map(() => "saved"));
-  // One at a time: the requests of one run stand together, nobody's between them.
-  const asked = service.model.requests.flatMap(({ purpose, session = "" }) =>
-    purpose === "extraction" && sessions.includes(session) ? [session] : [],
-  );
-  expect(asked.filter((session, n) => session !== asked[n - 1])).toHaveLength(50);
-  const files = await filesOf(sessions[0] ?? "");
-  expect(pointersIn(files)).toHaveLength(50);
-  expect(files.size).toBe(51);
-});
-
-/** A word that no two numbers share. */
-function word(n: number): string {
-  return [...String(n)].map((digit) => "abcdefghij"[Number(digit)]).join("");
+function told(id: string): Promise<Told[]> {
+  return toldOf(client, id);
 }
 
-type Told = SessionEvent & { by?: string; reason?: string };
-
-function reasonOf(event: Told): string | undefined {
-  return (event.type as string) === "memory.saved" ? "saved" : event.reason;
-}
-
-function outcomesIn(events: readonly SessionEvent[]): Told[] {
-  return events.filter(
-    (event: Told) =>
-      ["memory.saved", "memory.skipped"].includes(event.type) && event.by === "extraction",
-  );
-}
-
-async function told(id: string): Promise<Told[]> {
-  return outcomesIn(await stored(client, id));
-}
-
-async function outcomes(id: string, count: number, ms?: number): Promise<Told[]> {
-  const holds = (events: readonly SessionEvent[]) => outcomesIn(events).length >= count;
-  return outcomesIn(await eventsUntil(client, id, `${count} extractions`, holds, ms));
+function outcomes(id: string, count: number): Promise<Told[]> {
+  return outcomesOf(client, id, count);
 }
 
 async function runsOf(id: string): Promise<Run[]> {

@@ -1,15 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  answers,
-  NO_BACKGROUND,
-  newSession,
-  say,
-  serviceOfFile,
-  stored,
-  until,
-} from "./service.ts";
+import { answers, newSession, say, sharedService, stored, until } from "./service.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 
 const keyed = (key: string) => ({ headers: { "Idempotency-Key": key } });

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import {
   answers,
-  NO_BACKGROUND,
   newSession,
   type SessionEvent,
   say,
   sentMessages,
-  serviceOfFile,
+  sharedService,
   stored,
   turn,
   typesOf,
@@ -14,7 +13,7 @@ import {
   untilIdle,
 } from "./service.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 
 const stop = { type: "user.interrupt" as const };

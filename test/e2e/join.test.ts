@@ -2,17 +2,16 @@ import { expect, test } from "vitest";
 import {
   answers,
   idOf,
-  NO_BACKGROUND,
   type SessionEvent,
   say,
   sentMessages,
-  serviceOfFile,
+  sharedService,
   stored,
   until,
 } from "./service.ts";
 import { confirm, ended, script, session, untilPaused, write } from "./waiting-fixture.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 const JOIN = { mid_turn_messages: "join" };
 const send = (id: string, ...texts: string[]) =>

@@ -15,9 +15,13 @@ export async function autoMemory(
   return shape.auto_memory;
 }
 
-/** Where a session's memory lies in the bucket, for the user `ann` of `acme`; ends in "/". */
-export async function memoryPrefixOf(client: Anthropic, session: string): Promise<string> {
-  return `t/acme/u/ann${(await autoMemory(client, session)).directory}/`;
+/** Where a session's memory lies in the bucket, for the user `ann` of a tenant; ends in "/". */
+export async function memoryPrefixOf(
+  client: Anthropic,
+  session: string,
+  org = "acme",
+): Promise<string> {
+  return `t/${org}/u/ann${(await autoMemory(client, session)).directory}/`;
 }
 
 /** The files below a prefix, by the name that follows it. */

@@ -3,15 +3,15 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll } from "vitest";
 import {
-  createStandIn,
-  type StandIn,
-  type StandInOptions,
+  createFakeModel,
+  type FakeModel,
+  type FakeModelOptions,
 } from "../../dev/fake-model/fake-model.ts";
-import { type Served, serveStandIn } from "../../dev/fake-model/serve.ts";
+import { type Served, serveFakeModel } from "../../dev/fake-model/serve.ts";
 import { freePort, newState, removeState, type ServiceProcess, startProcess } from "./process.ts";
 
 export interface FileProcess {
-  model: StandIn;
+  model: FakeModel;
   /** The process that runs now. */
   running(): ServiceProcess;
   kill(): Promise<void>;
@@ -21,25 +21,25 @@ export interface FileProcess {
   connect(): Anthropic;
 }
 
-/** From before the first test of the file to behind its last. */
+/** From before the first test of the file until after its last. */
 export function processOfFile(
   variables: Record<string, string> = {},
-  options: StandInOptions = {},
+  options: FakeModelOptions = {},
 ): FileProcess {
   const state = newState();
-  const model = createStandIn(options);
+  const model = createFakeModel(options);
   let server: Served;
   let port: number;
   let service: ServiceProcess;
   const start = async () => {
     service = await startProcess(state, port, {
       ANTHROPIC_BASE_URL: server.url,
-      ANTHROPIC_API_KEY: "stand-in",
+      ANTHROPIC_API_KEY: "demo-model",
       ...variables,
     });
   };
   beforeAll(async () => {
-    server = await serveStandIn(model, { port: 0 });
+    server = await serveFakeModel(model, { port: 0 });
     port = await freePort();
     await start();
   });

@@ -1,4 +1,4 @@
-// The whole service in the local runtime, with the stand-in model behind a real HTTP server and the
+// The whole service in the local runtime, with the fake model behind a real HTTP server and the
 // official SDK as its client.
 
 import { randomUUID } from "node:crypto";
@@ -7,11 +7,11 @@ import Anthropic from "@anthropic-ai/sdk";
 import { afterAll } from "vitest";
 import { createTestHarness } from "wrangler";
 import {
-  createStandIn,
-  type StandIn,
-  type StandInOptions,
+  createFakeModel,
+  type FakeModel,
+  type FakeModelOptions,
 } from "../../dev/fake-model/fake-model.ts";
-import { type Served, serveStandIn } from "../../dev/fake-model/serve.ts";
+import { type Served, serveFakeModel } from "../../dev/fake-model/serve.ts";
 import { signToken, type TokenClaims } from "../../dev/sign-token.ts";
 
 export type Harness = ReturnType<typeof createTestHarness>;
@@ -22,11 +22,15 @@ export type SessionEvent = Anthropic.Beta.Sessions.BetaManagedAgentsStreamSessio
 
 export interface TestService {
   url: string;
+  /** The tenant of its tokens that name none. */
+  org: string;
   harness: Harness;
-  model: StandIn;
+  model: FakeModel;
   modelServer: Served;
   token(claims?: Partial<TokenClaims>): Promise<string>;
   client(claims?: Partial<TokenClaims>): Promise<Anthropic>;
+  /** Signs its tokens. */
+  secret: string;
   close(): Promise<void>;
 }
 
@@ -41,7 +45,7 @@ export interface Bucket {
   put(key: string, value: string): Promise<unknown>;
 }
 
-/** Variables of a service whose tests are about something else than the work behind a turn. */
+/** Variables of a service whose tests are about something else than the work after a turn. */
 export const NO_BACKGROUND = { EXTRACTION_EVERY_TURNS: "0", NOTES_FIRST_TOKENS: "1000000000" };
 
 const root = join(import.meta.dirname, "..", "..");
@@ -49,14 +53,14 @@ const root = join(import.meta.dirname, "..", "..");
 /** `vars` are the service's variables; the model has the window that they name. */
 export async function startTestService(
   vars: Record<string, string> = {},
-  options: StandInOptions = {},
+  options: FakeModelOptions = {},
 ): Promise<TestService> {
   const window = vars.CONTEXT_WINDOW_TOKENS;
-  const model = createStandIn({
+  const model = createFakeModel({
     ...options,
-    ...(window === undefined ? {} : { contextTokens: Number(window) }),
+    contextTokens: window === undefined ? options.contextTokens : Number(window),
   });
-  const modelServer = await serveStandIn(model, { port: 0 });
+  const modelServer = await serveFakeModel(model, { port: 0 });
   const secret = randomUUID() + randomUUID();
   const harness = createTestHarness({
     root,
@@ -66,7 +70,7 @@ export async function startTestService(
         ...(process.env.MEMDIR_BUILT ? { prebuiltWorkerDir: process.env.MEMDIR_BUILT } : {}),
         vars: {
           ANTHROPIC_BASE_URL: modelServer.url,
-          ANTHROPIC_API_KEY: "stand-in",
+          ANTHROPIC_API_KEY: "demo-model",
           AUTH_SECRET: secret,
           ...vars,
         },
@@ -75,27 +79,54 @@ export async function startTestService(
   });
   const { url } = await harness.listen();
   const address = url.href.replace(/\/$/, "");
-  const token = (claims: Partial<TokenClaims> = {}) =>
-    signToken(secret, { org: "acme", user: "ann", role: "member", repos: [], ...claims });
-  return {
+  const service = {
     url: address,
     harness,
     model,
     modelServer,
-    token,
-    client: async (claims) =>
-      new Anthropic({ apiKey: await token(claims), baseURL: address, maxRetries: 0 }),
     async close() {
       await harness.close();
       await modelServer.close();
     },
   };
+  return { ...service, secret, ...tenantOf(address, secret, "acme") };
 }
 
-/** The service of a test file, from its first line to behind its last test. */
+function tenantOf(
+  address: string,
+  secret: string,
+  org: string,
+): Pick<TestService, "org" | "token" | "client"> {
+  const token = (claims: Partial<TokenClaims> = {}) =>
+    signToken(secret, { org, user: "ann", role: "member", repos: [], ...claims });
+  return {
+    org,
+    token,
+    client: async (claims) =>
+      new Anthropic({ apiKey: await token(claims), baseURL: address, maxRetries: 0 }),
+  };
+}
+
+let shared: Promise<TestService> | undefined;
+let tenants = 0;
+
+/**
+ * A service with `NO_BACKGROUND` that the test files of a worker have in common, each as a tenant of
+ * its own. It ends with the worker. For files that hand each of their answers to one session, since
+ * what waits in the model's script goes with the file before.
+ */
+export async function sharedService(): Promise<TestService> {
+  shared ??= startTestService(NO_BACKGROUND);
+  const service = await shared;
+  service.model.reset();
+  tenants += 1;
+  return { ...service, ...tenantOf(service.url, service.secret, `acme-${tenants}`) };
+}
+
+/** The service of a test file, from its first line until after its last test. */
 export async function serviceOfFile(
   vars: Record<string, string> = {},
-  options: StandInOptions = {},
+  options: FakeModelOptions = {},
 ): Promise<TestService> {
   const service = await startTestService(vars, options);
   afterAll(() => service.close());
@@ -201,7 +232,7 @@ export function idOf(event: SessionEvent | undefined): string {
 }
 
 /** The messages of each request of a session's own conversation, as the model's server got them. */
-export function sentMessages(model: StandIn, session: string): Anthropic.MessageParam[][] {
+export function sentMessages(model: FakeModel, session: string): Anthropic.MessageParam[][] {
   return model.requests
     .filter((request) => request.session === session && request.purpose === "main")
     .map((request) => (request.body as { messages: Anthropic.MessageParam[] }).messages);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { NO_BACKGROUND, serviceOfFile, startTestService } from "./service.ts";
+import { NO_BACKGROUND, sharedService, startTestService } from "./service.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 
 interface Caller {
   org?: string;

@@ -1,6 +1,6 @@
 // What a user meets in the terminal.
 
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -18,12 +18,23 @@ function state(): string {
   return path;
 }
 
-function launch(script: string, args: string[], environment: Record<string, string>) {
-  return spawnSync(process.execPath, [join(root, "dev", "run.mjs"), script, ...args], {
-    cwd: root,
-    env: { ...process.env, ...environment },
-    encoding: "utf8",
-    timeout: 30_000,
+interface Ended {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+function launch(
+  script: string,
+  args: string[],
+  environment: Record<string, string>,
+): Promise<Ended> {
+  const options = { cwd: root, env: { ...process.env, ...environment }, timeout: 30_000 };
+  const command = [join(root, "dev", "run.mjs"), script, ...args];
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, command, options, (_error, stdout, stderr) =>
+      resolve({ status: child.exitCode ?? -1, stdout, stderr }),
+    );
   });
 }
 
@@ -63,7 +74,7 @@ test("one service a state: tokens of its script hold, and a second one is refuse
   const directory = state();
   const secret = "s".repeat(20) + "t".repeat(20);
   const service = await startProcess(directory, await freePort(), { AUTH_SECRET: secret });
-  const second = launch("dev/start.ts", [], { PORT: "0", STATE_DIR: directory });
+  const second = await launch("dev/start.ts", [], { PORT: "0", STATE_DIR: directory });
   expect(second.stderr).toMatch(/is used by another service/);
   expect(second.status).toBe(1);
 
@@ -77,14 +88,14 @@ test("one service a state: tokens of its script hold, and a second one is refuse
     "--repos",
     "acme/app,acme/site",
   ];
-  const token = (AUTH_SECRET: string) => {
-    const made = launch("dev/token.ts", args, { STATE_DIR: directory, AUTH_SECRET });
+  const token = async (AUTH_SECRET: string) => {
+    const made = await launch("dev/token.ts", args, { STATE_DIR: directory, AUTH_SECRET });
     expect(made.stderr).toBe("");
     expect(made.stdout).toBe(`${made.stdout.trim()}\n`);
     return made.stdout.trim();
   };
   const claims: unknown = JSON.parse(
-    Buffer.from(token(secret).split(".")[1] ?? "", "base64url").toString(),
+    Buffer.from((await token(secret)).split(".")[1] ?? "", "base64url").toString(),
   );
   expect(claims).toMatchObject({
     org: "acme",
@@ -99,7 +110,7 @@ test("one service a state: tokens of its script hold, and a second one is refuse
     ["", 401],
   ] as const) {
     const list = await fetch(`${service.url}/v1/sessions`, {
-      headers: { authorization: `Bearer ${token(given)}` },
+      headers: { authorization: `Bearer ${await token(given)}` },
     });
     expect(list.status).toBe(status);
   }
@@ -140,8 +151,13 @@ test("what is wrong with the set-up is said in one clear line", async () => {
       /^REMOTE_MEMORY_DIR is not a place/,
     ],
   ];
-  for (const [environment, says] of cases) {
-    const { status, stderr } = launch("dev/start.ts", [], environment);
+  const ended = await Promise.all(
+    cases.map(async ([environment, says]) => ({
+      says,
+      ...(await launch("dev/start.ts", [], environment)),
+    })),
+  );
+  for (const { says, status, stderr } of ended) {
     expect(stderr.trim()).toMatch(says);
     expect(stderr.trim().split("\n")).toHaveLength(1);
     expect(status).toBe(1);

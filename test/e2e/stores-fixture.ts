@@ -50,7 +50,7 @@ export function caller(service: TestService, token: string) {
 }
 
 /** The objects behind the service, for what no endpoint can bring about. */
-export async function objectsOf(service: TestService, tenant = "acme", user = "ann") {
+export async function objectsOf(service: TestService, tenant = service.org, user = "ann") {
   const env = await service.harness.getWorker<{ MEMDIR: Namespace; ACCOUNT: Namespace }>().getEnv();
   const stub = (space: Namespace, name: string[]) =>
     space.get(space.idFromName(JSON.stringify(name)));

@@ -1,7 +1,7 @@
 // What is ours beside the SDK: restore, rewind, and a list that heals.
 
 import { expect, test } from "vitest";
-import { NO_BACKGROUND, serviceOfFile } from "./service.ts";
+import { sharedService } from "./service.ts";
 import {
   caller,
   collect,
@@ -12,7 +12,7 @@ import {
   sha256,
 } from "./stores-fixture.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 const call = caller(service, await service.token());
 
@@ -229,7 +229,7 @@ test("an archived store is not rewound", async () => {
 
 test("what a crash leaves between account and store is passed over and cleared from the list", async () => {
   const own = await service.client({ user: "crash" });
-  const { account, store } = await objectsOf(service, "acme", "crash");
+  const { account, store } = await objectsOf(service, service.org, "crash");
   const listed = async () =>
     (await account.listStores({ limit: 100, includeArchived: true })).map((row) => row.id);
   const shown = async (query = {}) =>

@@ -1,10 +1,10 @@
 // Nobody reaches another's memory store.
 
 import { expect, test } from "vitest";
-import { NO_BACKGROUND, serviceOfFile } from "./service.ts";
+import { sharedService } from "./service.ts";
 import { caller, collect, newStore } from "./stores-fixture.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 const call = caller(service, await service.token());
 
@@ -61,11 +61,11 @@ test("every endpoint, id and cursor of somebody else answers like one that does 
   const history = await collect(client.beta.memoryStores.memoryVersions.list(other));
   for (const claims of [
     { user: "bob" },
-    { org: "other" },
+    { org: `${service.org}-other` },
     { user: "rob", role: "admin" as const },
-    { org: "acme", user: 'ann"]' },
-    { org: 'acme","ann', user: "x" },
-    { org: "ACME" },
+    { user: 'ann"]' },
+    { org: `${service.org}","ann`, user: "x" },
+    { org: service.org.toUpperCase() },
   ]) {
     const foreign = caller(service, await service.token(claims));
     const own = String((await foreign("POST", "", { name: "mine" })).body.id);

@@ -1,10 +1,10 @@
 // Memories and their versions through the official SDK alone, its types untouched.
 
 import { expect, test } from "vitest";
-import { NO_BACKGROUND, serviceOfFile } from "./service.ts";
+import { sharedService } from "./service.ts";
 import { collect, failure, newStore, sha256 } from "./stores-fixture.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 
 const stores = () => client.beta.memoryStores;

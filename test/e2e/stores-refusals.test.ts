@@ -1,10 +1,10 @@
 // What a memory store refuses, in which words.
 
 import { expect, test } from "vitest";
-import { NO_BACKGROUND, serviceOfFile } from "./service.ts";
+import { sharedService } from "./service.ts";
 import { caller, collect, newStore } from "./stores-fixture.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 const call = caller(service, await service.token());
 const store = await newStore(client);

@@ -3,10 +3,10 @@
 import { randomUUID } from "node:crypto";
 import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
-import { NO_BACKGROUND, serviceOfFile } from "./service.ts";
+import { sharedService } from "./service.ts";
 import { collect, failure, newStore } from "./stores-fixture.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const client = await service.client();
 
 const stores = () => client.beta.memoryStores;

@@ -3,7 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import type Anthropic from "@anthropic-ai/sdk";
-import type { StandIn } from "../../dev/fake-model/fake-model.ts";
+import type { FakeModel } from "../../dev/fake-model/fake-model.ts";
 import type { SessionEvent } from "./service.ts";
 import { eventsUntil, say, typesOf } from "./service.ts";
 
@@ -52,9 +52,9 @@ export async function session(
 
 /** The model's next answers in this session's own conversation. */
 export function script(
-  model: StandIn,
+  model: FakeModel,
   { id }: Waiting,
-  ...steps: Parameters<StandIn["enqueue"]>[0][]
+  ...steps: Parameters<FakeModel["enqueue"]>[0][]
 ): void {
   for (const step of steps) model.enqueue({ ...step, match: { session: id, purpose: "main" } });
 }
@@ -133,7 +133,7 @@ export function usesOf(events: readonly SessionEvent[]) {
 }
 
 /** The results in the last request to the model, in order. */
-export function toldModel(model: StandIn, { id }: Waiting): string[] {
+export function toldModel(model: FakeModel, { id }: Waiting): string[] {
   const last = model.requests.findLast((one) => one.session === id && one.purpose === "main");
   const messages = (last?.body as { messages?: Anthropic.MessageParam[] })?.messages ?? [];
   return messages.flatMap(({ content }) =>
@@ -146,7 +146,7 @@ export function toldModel(model: StandIn, { id }: Waiting): string[] {
 }
 
 /** Every request of a session was one that the API takes. */
-export function statusesOf(model: StandIn, { id }: Waiting): (number | undefined)[] {
+export function statusesOf(model: FakeModel, { id }: Waiting): (number | undefined)[] {
   return model.requests.filter((one) => one.session === id).map((one) => one.status);
 }
 

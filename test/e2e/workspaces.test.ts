@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { NO_BACKGROUND, newSession, serviceOfFile, turn } from "./service.ts";
+import { newSession, sharedService, turn } from "./service.ts";
 
-const service = await serviceOfFile(NO_BACKGROUND);
+const service = await sharedService();
 const token = await service.token();
 
 function call(method: string, path: string, init: RequestInit & { as?: string } = {}) {

@@ -176,9 +176,8 @@ function left({ storage: { sql }, thread, puts }: Life) {
   const entries = readEntries(thread).map(({ origin, message }) => ({ origin, message }));
   // An Edit that finds its own work done says so in other words.
   const text = JSON.stringify(entries).replace("md: as asked,", "md: 1 replacement,");
-  const same: typeof entries = JSON.parse(text);
   return {
-    entries: same,
+    entries: JSON.parse(text) as typeof entries,
     stored: sql.exec("SELECT path, size FROM stored_results").toArray(),
     calls: sql.exec("SELECT id FROM calls").toArray(),
     steps: sql.exec("SELECT type FROM steps WHERE type <> 'request_started'").toArray(),

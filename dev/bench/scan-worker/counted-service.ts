@@ -25,7 +25,7 @@ export class Session extends RealSession {
     });
   }
 
-  /** Marks the searches of the first turns as done, as a crash behind them would leave it: none begins. */
+  /** Marks the searches of the first turns as done, as a crash after them would leave it: none begins. */
   searched(turns: number): void {
     for (let turn = 1; turn <= turns; turn += 1) {
       const { sql } = this.ctx.storage;

@@ -24,7 +24,7 @@ const BY_PURPOSE: Record<string, (view: View) => ScriptStep> = {
 };
 
 /**
- * What the stand-in says when no script does: decided by the request alone, so that the same request
+ * What the fake model says when no script does. The request alone decides, so that the same request
  * always gets the same answer. A request without a known purpose is a conversation.
  */
 export function answerByPolicy(call: {

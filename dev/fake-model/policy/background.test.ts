@@ -1,11 +1,11 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, test } from "vitest";
-import { createStandIn } from "../fake-model.ts";
+import { createFakeModel } from "../fake-model.ts";
 import { ask, clientOver } from "../probe.ts";
 import { DIR, testAgent } from "./test-agent.ts";
 
 const INDEX = `${DIR}/MEMORY.md`;
-const start = () => testAgent(createStandIn());
+const start = () => testAgent(createFakeModel());
 const links = (index = "") => [...index.matchAll(/\]\((.*?)\)/g)].map(([, file]) => file);
 
 describe("recall", () => {
@@ -36,7 +36,7 @@ describe("recall", () => {
     ["milk for my coffees", ["coffee.md"]],
     ["what is the time in Tokyo", []],
   ])("%s chooses %j", async (query, selected) => {
-    const client = clientOver(createStandIn());
+    const client = clientOver(createFakeModel());
     const message = await client.messages.create(params(query), options);
     const [block] = message.content;
     expect(block?.type === "text" && JSON.parse(block.text)).toEqual({
@@ -52,7 +52,7 @@ describe("recall", () => {
       { length: 9 },
       (_, n) => `- [user] tea-${n}.md (2026-11-01T00:00:00Z): tea`,
     );
-    const message = await clientOver(createStandIn()).messages.create(
+    const message = await clientOver(createFakeModel()).messages.create(
       ask(`Query: tea\n\n${many.join("\n")}`),
       options,
     );

@@ -12,7 +12,7 @@ export function summarize(view: View): ScriptStep {
     typeof input.file_path === "string" ? [`- ${name} ${input.file_path}`] : [],
   );
   const parts = [
-    "Summary of the conversation so far (by the stand-in model).",
+    "Summary of the conversation so far (by the demo model).",
     `What the user asked:\n${asked.map(({ text }) => `- ${oneLine(text, 200)}`).join("\n")}`,
     touched.length > 0 ? `Files:\n${[...new Set(touched)].join("\n")}` : "",
     `Where things stand: ${oneLine(answered?.text ?? "nothing was answered yet", 400)}`,

@@ -47,7 +47,7 @@ function* extract(view: View): Procedure {
     : `Saved ${names}, but the index could not be changed: ${indexed.reason}`;
 }
 
-// "the last 4 messages" in the task bounds what is looked at; without it, everything said is.
+// "the last 4 messages" in the task says how far to look; without it, look at everything.
 function factsIn(view: View): string[] {
   const bound = /(?:last|latest|recent) ~?(\d+) messages?/i.exec(view.prompt)?.[1];
   const looked = bound === undefined ? view.before : view.before.slice(-Number(bound));

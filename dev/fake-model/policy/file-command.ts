@@ -26,7 +26,7 @@ const COMMANDS: [pattern: RegExp, run: Run][] = [
 
 /**
  * The work that a plain file command asks for; undefined where the text is none. A relative path
- * starts at the project's directory, where that is known.
+ * starts at the project's directory, where the request names it.
  */
 export function fileCommand(text: string, projectDir: string | undefined): Procedure | undefined {
   const at: At = (path) =>

@@ -1,5 +1,5 @@
 /** The least value that a JSON schema allows; text fields take the given text. */
-export function instanceOf(schema: unknown, text = "stand-in"): unknown {
+export function instanceOf(schema: unknown, text = "fake-model"): unknown {
   if (!isRecord(schema)) return null;
   if ("const" in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];

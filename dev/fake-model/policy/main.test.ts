@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { createStandIn } from "../fake-model.ts";
+import { createFakeModel } from "../fake-model.ts";
 import { DIR, testAgent } from "./test-agent.ts";
 
 const INDEX = `${DIR}/MEMORY.md`;
-const start = () => testAgent(createStandIn());
+const start = () => testAgent(createFakeModel());
 
 describe("remember, ask, forget", () => {
   test("what is told in one conversation answers a question in the next", async () => {
@@ -65,9 +65,9 @@ describe("remember, ask, forget", () => {
   });
 
   test("calls that a script made first are not taken for its own", async () => {
-    const standIn = createStandIn();
-    const agent = testAgent(standIn);
-    standIn.enqueue({ tools: [{ name: "Write", input: { file_path: "/w/x", content: "y" } }] });
+    const fakeModel = createFakeModel();
+    const agent = testAgent(fakeModel);
+    fakeModel.enqueue({ tools: [{ name: "Write", input: { file_path: "/w/x", content: "y" } }] });
     await agent.say("remember that I like tea");
     expect([...agent.files.keys()]).toEqual(["/w/x", `${DIR}/like-tea.md`, INDEX]);
   });
@@ -207,10 +207,10 @@ describe("plain talk and file commands", () => {
     const agent = start();
     const long = "👋".repeat(100);
     const first = await agent.say(long);
-    expect(first).toMatch(/^You said: (👋){80}\n\nI'm the stand-in model/u);
+    expect(first).toMatch(/^You said: (👋){80}\n\nI'm the demo model/u);
     const second = await agent.say("<system-reminder>be brief</system-reminder>\nthanks");
     expect(second).toBe("You said: thanks");
-    expect(await agent.say("Who are you?")).toMatch(/^I'm the stand-in model/);
+    expect(await agent.say("Who are you?")).toMatch(/^I'm the demo model/);
   });
 
   test("files are listed, searched, read, written, edited and deleted on command", async () => {
@@ -229,13 +229,13 @@ describe("plain talk and file commands", () => {
   test("asked what it can do, it introduces itself and says what to try", async () => {
     const agent = start();
     const said = await agent.say("Hello, what can you do?");
-    expect(said).toMatch(/^I'm the stand-in model/);
+    expect(said).toMatch(/^I'm the demo model/);
     for (const line of said.split("\n- ").slice(1)) {
       const answer = await agent.say(line.replace(/ \(.*\)$/, ""));
       expect(answer).not.toMatch(/^You said|failed|^I can't/);
     }
     expect(agent.calls).toContain("Read todo.md");
-    expect(await agent.say("What can I do about the leak?")).not.toMatch(/^I'm the stand-in/);
+    expect(await agent.say("What can I do about the leak?")).not.toMatch(/^I'm the demo model/);
   });
 
   test("a relative path starts at the project's directory that the prompt names", async () => {

@@ -5,7 +5,7 @@ import { firstCharacters, isStopWord, oneLine, plainWords } from "./words.ts";
 export interface Draft {
   file: string;
   content: string;
-  /** What is added where the file turns out to exist already. */
+  /** What to add where the file turns out to exist already. */
   body: string;
   line: string;
 }

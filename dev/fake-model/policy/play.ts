@@ -4,7 +4,7 @@ import type { Call, View } from "./view.ts";
 /**
  * A piece of work in several model calls: it yields the tool calls it wants, gets their results and
  * returns what to say at the end. Each model call runs it again from the start over the calls made so
- * far, so it must want the same things for the same results; the stand-in itself keeps nothing.
+ * far, so it must want the same things for the same results; the fake model itself keeps nothing.
  */
 export type Procedure<T = string> = Generator<ToolStep[], T, Call[]>;
 
@@ -22,7 +22,7 @@ export function play(procedure: Procedure, view: View, thinking?: string): Scrip
   return { text: next.value };
 }
 
-// Calls that were not asked for here (a script's, say) are passed over.
+// Passes over calls that this procedure did not ask for (a script's, say).
 function takeCall(made: Call[], tool: ToolStep): Call[] {
   const at = made.findIndex(({ name, input }) => name === tool.name && same(input, tool.input));
   return at < 0 ? [] : made.splice(at, 1);

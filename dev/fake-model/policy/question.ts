@@ -4,10 +4,10 @@ import { fileText, type View } from "./view.ts";
 import { keywords, overlap } from "./words.ts";
 
 export const INTRODUCTION =
-  "I'm the stand-in model: I follow fixed rules and understand nothing. Tell me to remember " +
+  "I'm the demo model: I follow fixed rules and understand nothing. Tell me to remember " +
   'something, or ask about what I was told. "What can you do?" shows more.';
 
-export const GUIDE = `I'm the stand-in model: I follow fixed rules and understand nothing. Real answers need ANTHROPIC_API_KEY. All the rest here is real: sessions, files and memory. Try:
+export const GUIDE = `I'm the demo model: I follow fixed rules and understand nothing. Real answers need ANTHROPIC_API_KEY. All the rest here is real: sessions, files and memory. Try:
 
 - Remember that our staging server is staging.acme.example
 - What is the address of our staging server? (in a new session, too)
@@ -36,13 +36,13 @@ export function asksWhatItCan(text: string): boolean {
   );
 }
 
-/** Answers from what was recalled or from the file whose index line shares most words. */
+/** Answers from what the recall found or from the file whose index line shares most words. */
 export function* answerQuestion(view: View): Procedure {
   if (/what (do|did) you (remember|know)( about me)?\s*\??$/i.test(view.text)) return listAll(view);
   const asked = keywords(view.text);
   const recalled = ranked(view.recalled, asked, ({ file, text }) => `${file} ${text}`)[0];
   const listed = ranked(view.index, asked, ({ title, file, hook }) => `${title} ${file} ${hook}`);
-  // What is in the conversation already need not be read again.
+  // What the conversation holds already needs no second read.
   if (recalled && recalled.score >= (listed[0]?.score ?? 0)) {
     return quote(recalled.item.file, recalled.item.text);
   }
@@ -50,7 +50,7 @@ export function* answerQuestion(view: View): Procedure {
     const read = yield* call("Read", { file_path: `${view.memoryDir}/${item.file}` });
     if (!read.isError) return quote(item.file, fileText(read.result));
   }
-  return "I have nothing on that in my memory. I'm the stand-in model, so that is all I can look at.";
+  return "I have nothing on that in my memory. I'm the demo model, so that is all I can look at.";
 }
 
 function ranked<T>(

@@ -23,7 +23,7 @@ function wordsOf({ file, description }: ListedMemory): Set<string> {
   return keywords(`${file.replace(/\.md$/, "")} ${description}`);
 }
 
-// A marked query is taken at its word; else everything is query that is neither list nor heading.
+// Takes a marked query at its word; else everything is query that is neither list nor heading.
 function queryIn(prompt: string, lines: string[]): string {
   const marked =
     /<query>([\s\S]*?)<\/query>/.exec(prompt)?.[1] ??

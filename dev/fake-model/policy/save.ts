@@ -6,7 +6,7 @@ export type Saved = { status: "saved" } | { status: "failed"; reason: string };
 
 const MAX_TRIES = 3;
 
-/** Writes a topic file; where the file exists already, its text is kept and the new one added. */
+/** Writes a topic file; adds to the text of one that exists already. */
 export function* saveTopic(dir: string, draft: Draft): Procedure<Saved> {
   const file_path = `${dir}/${draft.file}`;
   let last = yield* call("Write", { file_path, content: draft.content });
@@ -21,8 +21,8 @@ export function* saveTopic(dir: string, draft: Draft): Procedure<Saved> {
 }
 
 /**
- * Puts lines on top of the index. What the index holds is taken from the prompt first; if that proves
- * out of date, it is read and the change made again.
+ * Puts lines on top of the index. It takes the index from the prompt first; where that proves out of
+ * date, it reads the file and makes the change again.
  */
 export function* addIndexLines(view: View, dir: string, lines: string[]): Procedure<Saved> {
   let anchor = view.index[0]?.raw;
@@ -34,7 +34,7 @@ export function* addIndexLines(view: View, dir: string, lines: string[]): Proced
       return { old_string: anchor, new_string: `${added}\n${anchor}` };
     },
     (text, tries) => {
-      // With each try more lines: a line that stands twice cannot be found alone.
+      // With each try more lines: an edit cannot find a line alone that stands twice.
       anchor =
         text.trim() === "" ? undefined : text.trimEnd().split("\n").slice(0, tries).join("\n");
     },

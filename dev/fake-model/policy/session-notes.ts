@@ -24,7 +24,7 @@ function* update(view: View): Procedure {
   return failed ? `The notes could not be updated: ${failed.result}` : "The notes are up to date.";
 }
 
-// The heading and the line that explains it stay; what follows is said anew, but the log grows.
+// Keeps the heading and the line that explains it. Says the rest anew, but lets the log grow.
 function editOf(section: string, view: View, path: string, tooLong: string[]): ToolStep[] {
   const [heading = "", ...lines] = section.trimEnd().split("\n");
   const said = contentFor(heading.toLowerCase(), view);
@@ -35,7 +35,8 @@ function editOf(section: string, view: View, path: string, tooLong: string[]): T
   const before = lines.slice(explained + 1).filter((line) => line.trim());
   const grows = said === undefined || /log/i.test(heading);
   const kept = grows ? (condense ? condensed(before) : before) : [];
-  const new_string = [head, ...kept, ...(said === undefined ? [] : [said])].join("\n");
+  if (said !== undefined) kept.push(said);
+  const new_string = [head, ...kept].join("\n");
   if (new_string === section.trimEnd()) return [];
   return [{ name: "Edit", input: { file_path: path, old_string: section.trimEnd(), new_string } }];
 }

@@ -1,5 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import type { StandIn } from "../fake-model.ts";
+import type { FakeModel } from "../fake-model.ts";
 import { clientOver, MODEL } from "../probe.ts";
 
 // A service in small, for the policy's tests: files in a Map with the rules the real tools keep (a file
@@ -21,15 +21,15 @@ export interface TestAgent {
   /** Runs before a tool: a test's own failure, or a change behind the agent's back. */
   onCall: (name: string, path: string) => Answer | undefined;
   say(text: string, options?: { purpose?: string; system?: string }): Promise<string>;
-  /** Ends the conversation: the next one is shown the index as it then is. */
+  /** Ends the conversation: the next one sees the index as it then is. */
   restart(): void;
 }
 
-export function testAgent(standIn: StandIn): TestAgent {
+export function testAgent(fakeModel: FakeModel): TestAgent {
   const files = new Map<string, string>();
   const read = new Map<string, string | undefined>();
   let shownIndex = "";
-  const client = clientOver(standIn);
+  const client = clientOver(fakeModel);
   const agent: TestAgent = {
     files,
     messages: [],

@@ -1,9 +1,9 @@
 // A model on a real HTTP server on this machine, and how the tests call it.
 
 import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
-import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
+import { createFakeModel } from "../../../dev/fake-model/fake-model.ts";
 import type { Served } from "../../../dev/fake-model/serve.ts";
-import { serveStandIn } from "../../../dev/fake-model/serve.ts";
+import { serveFakeModel } from "../../../dev/fake-model/serve.ts";
 import type { Answer, ModelEvent, ModelFailure, ModelRequest } from "../../shared/loop/model.ts";
 import type { Message } from "../../shared/thread/messages.ts";
 import { createAnthropicModel } from "./model.ts";
@@ -14,9 +14,9 @@ export const LONG = "A text that is long enough for several chunks, and for some
 
 /** Replaced at import: the SDK keeps a reference from its first client. */
 export const logged = vi.spyOn(console, "error").mockImplementation(() => {});
-export const standIn = createStandIn();
+export const fakeModel = createFakeModel();
 let served: Served;
-/** Where it listens, and what answers in place of the stand-in for one test. */
+/** Where it listens, and what answers in place of the fake model for one test. */
 export const server: {
   handle: ((request: Request) => Response | Promise<Response>) | undefined;
   url: string;
@@ -27,17 +27,17 @@ export const server: {
 /** Starts the server for the tests of a file; to be called once at its top. */
 export function withModelServer(): void {
   beforeAll(async () => {
-    served = await serveStandIn({
+    served = await serveFakeModel({
       handle: async (request) => {
         server.held.push(request);
-        return (server.handle ?? standIn.handle)(request);
+        return (server.handle ?? fakeModel.handle)(request);
       },
     });
     server.url = served.url;
   });
   afterAll(() => served.close());
   beforeEach(() => {
-    standIn.reset();
+    fakeModel.reset();
     server.handle = undefined;
     server.held = [];
   });

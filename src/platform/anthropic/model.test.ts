@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
-import { serveStandIn } from "../../../dev/fake-model/serve.ts";
+import { createFakeModel } from "../../../dev/fake-model/fake-model.ts";
+import { serveFakeModel } from "../../../dev/fake-model/serve.ts";
 import type { Message } from "../../shared/thread/messages.ts";
 import { createAnthropicModel } from "./model.ts";
 import {
   answered,
   ask,
   failed,
+  fakeModel,
   KEY,
   LONG,
   logged,
   request,
   SECRET,
   server,
-  standIn,
   textOf,
   user,
   withModelServer,
@@ -36,15 +36,15 @@ describe("what the server refuses or cannot do", () => {
     [404, "denied"],
     [413, "too_long"],
   ])("status %i is %s", async (status, kind) => {
-    standIn.enqueue({ fault: { type: "status", status, message: `about ${SECRET}` } });
+    fakeModel.enqueue({ fault: { type: "status", status, message: `about ${SECRET}` } });
     const failure = failed(await ask());
     expect(failure.kind).toBe(kind);
     expect(failure.retryAfterMs).toBeUndefined();
-    expect(standIn.requests).toHaveLength(1);
+    expect(fakeModel.requests).toHaveLength(1);
   });
 
   test.each([429, 500, 529])("status %i: retry-after is kept, in milliseconds", async (status) => {
-    standIn.enqueue({ fault: { type: "status", status, retry_after: 7 } });
+    fakeModel.enqueue({ fault: { type: "status", status, retry_after: 7 } });
     expect(failed(await ask()).retryAfterMs).toBe(7_000);
   });
 
@@ -69,7 +69,7 @@ describe("what the server refuses or cannot do", () => {
   });
 
   test("a prompt that is too long is told from other refusals", async () => {
-    const small = createStandIn({ contextTokens: 50 });
+    const small = createFakeModel({ contextTokens: 50 });
     server.handle = (incoming) => small.handle(incoming);
     expect(failed(await ask(request([user("word ".repeat(500))]))).kind).toBe("too_long");
   });
@@ -90,15 +90,15 @@ describe("what the server refuses or cannot do", () => {
   });
 
   test("a server that is not there is unreachable", async () => {
-    const gone = await serveStandIn(standIn);
+    const gone = await serveFakeModel(fakeModel);
     await gone.close();
     expect(failed(await ask(request(), { baseUrl: gone.url })).kind).toBe("unreachable");
   });
 
   test("the SDK does not try again by itself", async () => {
-    standIn.enqueue({ fault: { type: "status", status: 500 }, times: 5 });
+    fakeModel.enqueue({ fault: { type: "status", status: 500 }, times: 5 });
     failed(await ask());
-    expect(standIn.requests).toHaveLength(1);
+    expect(fakeModel.requests).toHaveLength(1);
   });
 });
 
@@ -111,7 +111,7 @@ describe("what breaks off", () => {
     [{ type: "cut", after_chunks: 0 } as const, "cut"],
     [{ type: "end_early", after_chunks: 99 } as const, "cut"],
   ])("%j is a failure, though something was said", async (fault, kind) => {
-    standIn.enqueue({ text: LONG, fault });
+    fakeModel.enqueue({ text: LONG, fault });
     const heard = await ask();
     expect(failed(heard).kind).toBe(kind);
     expect(LONG.startsWith(textOf(heard.events))).toBe(true);
@@ -120,8 +120,8 @@ describe("what breaks off", () => {
 
   test("a stream that ends with its stop reason, but before its last event, is cut", async () => {
     server.handle = async (incoming) => {
-      standIn.enqueue({ text: "Whole?", tools: [{ name: "Write", input: {} }] });
-      const whole = await (await standIn.handle(incoming)).text();
+      fakeModel.enqueue({ text: "Whole?", tools: [{ name: "Write", input: {} }] });
+      const whole = await (await fakeModel.handle(incoming)).text();
       const body = whole.slice(0, whole.indexOf("event: message_stop"));
       return new Response(body, { headers: { "content-type": "text/event-stream" } });
     };
@@ -140,18 +140,18 @@ describe("what breaks off", () => {
     ["headers", { type: "stall", after_chunks: 0 } as const],
     ["nothing at all", { type: "stall_headers" } as const],
   ])("silence after %s is a stall, and the request is ended", async (_after, fault) => {
-    standIn.enqueue({ text: LONG, fault });
+    fakeModel.enqueue({ text: LONG, fault });
     const before = Date.now();
     const failure = failed(await ask(request(), { idleMs: 150 }));
     expect(failure).toMatchObject({ kind: "stalled", message: expect.stringContaining("150 ms") });
     expect(Date.now() - before).toBeLessThan(2_000);
-    await expect.poll(() => standIn.requests[0]?.aborted).toBe(true);
+    await expect.poll(() => fakeModel.requests[0]?.aborted).toBe(true);
   });
 
   test("a stream that never ends by itself after its last event is answered all the same", async () => {
     server.handle = async (incoming) => {
-      standIn.enqueue({ text: "Whole." });
-      const whole = await (await standIn.handle(incoming)).text();
+      fakeModel.enqueue({ text: "Whole." });
+      const whole = await (await fakeModel.handle(incoming)).text();
       const body = new ReadableStream({
         start: (controller) => controller.enqueue(new TextEncoder().encode(whole)),
       });
@@ -165,8 +165,8 @@ describe("what breaks off", () => {
 test("a server that goes on after its last event is left at once", async () => {
   let cancelled = false;
   server.handle = async (incoming) => {
-    standIn.enqueue({ text: "Whole." });
-    const whole = new Uint8Array(await (await standIn.handle(incoming)).arrayBuffer());
+    fakeModel.enqueue({ text: "Whole." });
+    const whole = new Uint8Array(await (await fakeModel.handle(incoming)).arrayBuffer());
     const ping = new TextEncoder().encode('event: ping\ndata: {"type": "ping"}\n\n');
     const body = new ReadableStream({
       start: (controller) => controller.enqueue(whole),
@@ -214,7 +214,7 @@ test("an id that the history has already is not given again", async () => {
 
 describe("the watchdog", () => {
   test("keeps quiet while chunks come, however long the whole takes", async () => {
-    standIn.enqueue({ text: LONG, chunkDelayMs: 60 });
+    fakeModel.enqueue({ text: LONG, chunkDelayMs: 60 });
     const before = Date.now();
     expect(answered(await ask(request(), { idleMs: 300 })).stopReason).toBe("end_turn");
     expect(Date.now() - before).toBeGreaterThan(400);
@@ -222,8 +222,8 @@ describe("the watchdog", () => {
 
   test("takes a ping for a sign of life", async () => {
     server.handle = async (incoming) => {
-      standIn.enqueue({ text: "Late." });
-      const whole = new Uint8Array(await (await standIn.handle(incoming)).arrayBuffer());
+      fakeModel.enqueue({ text: "Late." });
+      const whole = new Uint8Array(await (await fakeModel.handle(incoming)).arrayBuffer());
       const body = new ReadableStream({
         async start(controller) {
           for (let n = 0; n < 6; n += 1) {
@@ -246,32 +246,32 @@ describe("an abort", () => {
     ["before the headers", { delayMs: 60_000 }],
     ["in the middle of the answer", { fault: { type: "stall", after_chunks: 2 } as const }],
   ])("%s ends the request at the server", async (_when, step) => {
-    standIn.enqueue({ text: LONG, ...step });
+    fakeModel.enqueue({ text: LONG, ...step });
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 100);
     expect(failed(await ask(request(), { signal: stop.signal })).kind).toBe("aborted");
-    await expect.poll(() => standIn.requests[0]?.aborted).toBe(true);
+    await expect.poll(() => fakeModel.requests[0]?.aborted).toBe(true);
   });
 
   test("at the first word ends it too", async () => {
-    standIn.enqueue({ text: LONG, chunkDelayMs: 30 });
+    fakeModel.enqueue({ text: LONG, chunkDelayMs: 30 });
     const stop = new AbortController();
     const heard = await ask(request(), { signal: stop.signal, on: () => stop.abort() });
     expect(failed(heard).kind).toBe("aborted");
-    await expect.poll(() => standIn.requests[0]?.aborted).toBe(true);
+    await expect.poll(() => fakeModel.requests[0]?.aborted).toBe(true);
   });
 
   test("before the call sends nothing", async () => {
     expect(failed(await ask(request(), { signal: AbortSignal.abort() })).kind).toBe("aborted");
-    expect(standIn.requests).toEqual([]);
+    expect(fakeModel.requests).toEqual([]);
   });
 
   test("is not needed where the reader leaves early: the request ends", async () => {
-    standIn.enqueue({ text: LONG, fault: { type: "stall", after_chunks: 2 } });
+    fakeModel.enqueue({ text: LONG, fault: { type: "stall", after_chunks: 2 } });
     const options = { apiKey: KEY, baseUrl: server.url, idleMs: 5_000, answerBytes: 9_999 };
     const speech = createAnthropicModel(options).stream(request(), new AbortController().signal);
     await speech.next();
     await speech.return({ status: "failed", kind: "aborted", message: "" });
-    await expect.poll(() => standIn.requests[0]?.aborted).toBe(true);
+    await expect.poll(() => fakeModel.requests[0]?.aborted).toBe(true);
   });
 });

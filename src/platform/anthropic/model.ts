@@ -85,7 +85,7 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
   };
 }
 
-/** Headers that say why a request is made, for a gateway, a log or the local model server. */
+/** Headers that say why a request is made, for a gateway, a log or a fake model. */
 function headersOf({ purpose, sessionId }: ModelRequest): Record<string, string> {
   return { "x-memdir-purpose": purpose, "x-memdir-session": sessionId };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
+import { createFakeModel } from "../../../dev/fake-model/fake-model.ts";
 import type { ModelRequest } from "../../shared/loop/model.ts";
 import type { AssistantBlock, Message, UserBlock } from "../../shared/thread/messages.ts";
 import { requestBody } from "./request.ts";
@@ -143,19 +143,19 @@ interface Metered {
 
 /** What a cache like the API's makes of these requests, one after the other. */
 async function meter(requests: ModelRequest[]): Promise<Metered[]> {
-  const standIn = createStandIn({ reply: () => ({ text: "So." }) });
+  const fakeModel = createFakeModel({ reply: () => ({ text: "So." }) });
   const metered: Metered[] = [];
   for (const asked of requests) {
-    const response = await standIn.handle(
-      new Request("http://stand-in/v1/messages", {
+    const response = await fakeModel.handle(
+      new Request("http://fake-model/v1/messages", {
         method: "POST",
         headers: { "x-api-key": "k", "anthropic-version": "2023-06-01" },
         body: JSON.stringify({ ...requestBody(asked), stream: false }),
       }),
     );
     await response.text();
-    const usage = standIn.requests.at(-1)?.usage;
-    if (!usage) throw new Error(standIn.requests.at(-1)?.error);
+    const usage = fakeModel.requests.at(-1)?.usage;
+    if (!usage) throw new Error(fakeModel.requests.at(-1)?.error);
     const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage;
     metered.push({
       read: cache_read_input_tokens,

@@ -5,11 +5,11 @@ import {
   answered,
   ask,
   failed,
+  fakeModel,
   LONG,
   request,
   SECRET,
   server,
-  standIn,
   textOf,
   user,
   withModelServer,
@@ -22,7 +22,7 @@ const CALL = { name: "Write", input: { key: "a", content: "some text that is to 
 describe("an answer", () => {
   test("has its text, calls, stop reason and usage, and is announced as it comes", async () => {
     const usage = { input_tokens: 11, output_tokens: 22, cache_creation_input_tokens: 33 };
-    standIn.enqueue({
+    fakeModel.enqueue({
       text: LONG,
       tools: [CALL],
       usage: { ...usage, cache_read_input_tokens: 44 },
@@ -41,7 +41,7 @@ describe("an answer", () => {
 
   test("says who asks and for which session", async () => {
     await ask(request([user("x")], { purpose: "recall", sessionId: "sesn_9" }));
-    expect(standIn.requests[0]).toMatchObject({
+    expect(fakeModel.requests[0]).toMatchObject({
       purpose: "recall",
       session: "sesn_9",
       status: 200,
@@ -50,7 +50,7 @@ describe("an answer", () => {
 
   const WIDE = "Grüße \u{1F30D}\u{1F468}\u200D\u{1F469} 世界 e\u0301 \u2028 ende";
   test.each(["bytes", 2, 3, 5, "events"] as const)("split by %s is whole", async (split) => {
-    standIn.enqueue({ text: WIDE, tools: [{ name: "Write", input: { content: WIDE } }], split });
+    fakeModel.enqueue({ text: WIDE, tools: [{ name: "Write", input: { content: WIDE } }], split });
     const heard = await ask();
     expect(textOf(heard.events)).toBe(WIDE);
     expect(answered(heard).content).toMatchObject([{ text: WIDE }, { input: { content: WIDE } }]);
@@ -58,7 +58,7 @@ describe("an answer", () => {
   });
 
   test("with a call whose JSON is broken names it and runs nothing of it", async () => {
-    standIn.enqueue({ tools: [CALL], fault: { type: "malformed_tool_json" } });
+    fakeModel.enqueue({ tools: [CALL], fault: { type: "malformed_tool_json" } });
     const heard = await ask();
     const answer = answered(heard);
     expect(answer.content).toMatchObject([{ type: "tool_use", name: "Write", input: {} }]);
@@ -73,7 +73,7 @@ describe("an answer", () => {
     async (piece) => {
       // Two pieces of text come first.
       const fault = { type: "max_tokens", after_chunks: 2 + piece } as const;
-      standIn.enqueue({ text: "A text in two", tools: [CALL], fault });
+      fakeModel.enqueue({ text: "A text in two", tools: [CALL], fault });
       const answer = answered(await ask());
       expect(answer).toMatchObject({
         stopReason: "max_tokens",
@@ -85,14 +85,14 @@ describe("an answer", () => {
   );
 
   test("that the token limit cut in its text says so", async () => {
-    standIn.enqueue({ text: LONG, fault: { type: "max_tokens", after_chunks: 2 } });
+    fakeModel.enqueue({ text: LONG, fault: { type: "max_tokens", after_chunks: 2 } });
     const answer = answered(await ask());
     expect(answer).toMatchObject({ stopReason: "max_tokens", cutCall: false });
     expect(answer.content).toEqual([{ type: "text", text: LONG.slice(0, 16) }]);
   });
 
   test("with text of white space has none", async () => {
-    standIn.enqueue({ text: " \n ", tools: [CALL] });
+    fakeModel.enqueue({ text: " \n ", tools: [CALL] });
     expect(answered(await ask()).content).toMatchObject([{ type: "tool_use" }]);
   });
 
@@ -102,21 +102,21 @@ describe("an answer", () => {
     ["model_context_window_exceeded", { type: "context_exceeded" } as const],
     ["stand_in_unknown", { type: "unknown_stop" } as const],
   ])("that stopped for %s says so, and holds no block that we do not know", async (stop, fault) => {
-    standIn.enqueue({ text: "So far.", fault });
+    fakeModel.enqueue({ text: "So far.", fault });
     const answer = answered(await ask());
     expect(answer.stopReason).toBe(stop);
     expect(answer.content).toEqual([{ type: "text", text: "So far." }]);
   });
 
   test("over its limit of bytes is a failure, and the request ends", async () => {
-    standIn.enqueue({ text: LONG.repeat(50), chunkDelayMs: 1 });
+    fakeModel.enqueue({ text: LONG.repeat(50), chunkDelayMs: 1 });
     const heard = await ask(request(), { answerBytes: 900 });
     expect(failed(heard)).toMatchObject({
       kind: "too_large",
       message: expect.stringContaining("900"),
     });
     expect(textOf(heard.events).length).toBeLessThanOrEqual(900);
-    await expect.poll(() => standIn.requests[0]?.aborted).toBe(true);
+    await expect.poll(() => fakeModel.requests[0]?.aborted).toBe(true);
   });
 });
 
@@ -136,7 +136,7 @@ describe("what is sent back", () => {
   }
 
   test("thinking keeps its signature and is taken, over several steps", async () => {
-    standIn.enqueue({ thinking: "I think \u{1F30D} hard.", text: "Well.", tools: [CALL] });
+    fakeModel.enqueue({ thinking: "I think \u{1F30D} hard.", text: "Well.", tools: [CALL] });
     const heard = await ask();
     const first = answered(heard);
     expect(heard.events[0]).toEqual({ type: "thinking_start", block: 0 });
@@ -144,7 +144,7 @@ describe("what is sent back", () => {
       type: "thinking",
       thinking: "I think \u{1F30D} hard.",
     });
-    standIn.enqueue({ thinking: "Again.", text: "Done." });
+    fakeModel.enqueue({ thinking: "Again.", text: "Done." });
     expect((await goOn(first)).content).toHaveLength(2);
   });
 
@@ -171,14 +171,14 @@ describe("what is sent back", () => {
     ["a value further in", { list: [{ content: "\udf0dxx" }] }],
     ["a key", { "xx\ud83c": "x" }],
   ])("a lone surrogate in %s of a call's input is healed", async (_where, input) => {
-    standIn.enqueue({ tools: [{ name: "Write", input }] });
+    fakeModel.enqueue({ tools: [{ name: "Write", input }] });
     const first = answered(await ask());
     expect(JSON.stringify(first)).not.toMatch(/\\ud[89a-f]/);
     expect((await goOn(first)).stopReason).toBe("end_turn");
   });
 
   test("a lone surrogate in the text is healed", async () => {
-    standIn.enqueue({ text: "xx\ud83c", tools: [CALL] });
+    fakeModel.enqueue({ text: "xx\ud83c", tools: [CALL] });
     const first = answered(await ask());
     expect(first.content[0]).toEqual({ type: "text", text: "xx\uFFFD" });
     expect((await goOn(first)).stopReason).toBe("end_turn");
@@ -186,7 +186,7 @@ describe("what is sent back", () => {
 
   test("a call without input, or with a name of the prototype's, is taken", async () => {
     const input: Record<string, unknown> = { constructor: "c", toString: { "xx\ud83c": ["x"] } };
-    standIn.enqueue({
+    fakeModel.enqueue({
       tools: [
         { name: "Read", input: {} },
         { name: "Write", input },

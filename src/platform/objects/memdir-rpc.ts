@@ -1,13 +1,11 @@
 // What others ask a memory directory's object, and what it answers. Everything that reads or writes a
 // memory goes through these calls: tools, the stores API, background runs, sync.
 
-import type { Receipt } from "../../shared/files/store.ts";
+import type { Receipt } from "../../shared/files/receipt.ts";
 import type { MemoryType } from "../../shared/memdir/types.ts";
 import type { Reply } from "./reply.ts";
 import type { StoreOwner } from "./store-owner.ts";
 import { storeObjectName } from "./store-owner.ts";
-
-export type { Receipt };
 
 /** Who made a change. `external` made it in R2, past this object. */
 export type Actor =

@@ -1,6 +1,7 @@
 // The tool calls of the last answer with their state, until their results are a message.
 
 import * as z from "zod";
+import { operation, receipt } from "../../shared/files/receipt.ts";
 import type { CallState } from "../../shared/loop/steps.ts";
 import type { ToolResult } from "../../shared/loop/tool.ts";
 import type { StoredResult } from "../../shared/thread/entry.ts";
@@ -13,14 +14,6 @@ export const plainInput = z.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 );
 
-const operation = z.enum(["created", "modified", "deleted"]);
-const receipt = z.object({
-  path: z.string(),
-  operation,
-  memoryId: z.string(),
-  versionId: z.string(),
-  n: z.number(),
-});
 const note = z.discriminatedUnion("type", [
   z.object({ type: z.literal("seen"), path: z.string(), etag: z.string() }),
   z.object({

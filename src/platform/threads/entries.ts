@@ -48,7 +48,7 @@ const originSchema = z.discriminatedUnion("type", [
   }),
   z.object({
     type: z.literal("recall"),
-    memories: z.array(z.object({ path: z.string(), text: z.string() })),
+    memories: z.array(z.object({ path: z.string(), start: z.number(), end: z.number() })),
   }),
 ]);
 /** An entry within another row, such as the head of a view. */

@@ -1,7 +1,8 @@
 // What a session recalls, saves and notes. All of these are ours.
 
 import * as z from "zod";
-import type { Receipt } from "../files/store.ts";
+import type { Receipt } from "../files/receipt.ts";
+import { operation } from "../files/receipt.ts";
 import { turnEnvelope } from "./envelope.ts";
 
 const dropReason = z.enum([
@@ -60,7 +61,7 @@ const saved = z.strictObject({
   memories: z.array(
     z.strictObject({
       path: z.string(),
-      operation: z.enum(["created", "modified", "deleted"]),
+      operation,
       memory_id: z.string(),
       memory_version_id: z.string(),
     }),

@@ -33,9 +33,11 @@ export function checkRepeats(text: string, { memories, recalled }: Known): strin
 
 /** The texts of the memories that were recalled in these entries. */
 export function recalledIn(entries: readonly Entry[]): string[] {
-  return entries.flatMap(({ origin }) =>
-    origin.type === "recall" ? origin.memories.map(({ text }) => text) : [],
-  );
+  return entries.flatMap(({ origin, message }) => {
+    const [block] = message.content;
+    if (origin.type !== "recall" || block?.type !== "text") return [];
+    return origin.memories.map(({ start, end }) => block.text.slice(start, end));
+  });
 }
 
 function normalised(text: string): string {

@@ -100,17 +100,17 @@ describe("the tools of an extraction fork", () => {
 
   it("refuse a memory that is none, whole and by Edit, and say why", async () => {
     const { call, files } = await start();
-    const untyped = memory.replace(/^type: .*\n/m, "");
-    const written = await call("Write", { file_path: `${DIRECTORY}/untyped.md`, content: untyped });
-    expect(written).toMatchObject({ isError: true, content: expect.stringMatching(/its type is/) });
+    const untyped = memory.replace("type: user", "type: rights");
+    const written = await call("Write", { file_path: `${DIRECTORY}/new.md`, content: untyped });
+    expect(written).toMatchObject({ isError: true, content: expect.stringMatching(/its type/) });
     await call("Read", { file_path: `${DIRECTORY}/old.md` });
     const edited = await call("Edit", {
       file_path: `${DIRECTORY}/old.md`,
-      old_string: memory.match(/^type: .*$/m)?.[0],
-      new_string: "type: secret",
+      old_string: "type: user",
+      new_string: "type: rights",
     });
-    expect(edited).toMatchObject({ isError: true, content: expect.stringMatching(/its type is/) });
-    expect(await files.get("untyped.md")).toBeUndefined();
+    expect(edited).toMatchObject({ isError: true, content: expect.stringMatching(/its type/) });
+    expect(await files.get("new.md")).toBeUndefined();
     expect(text((await files.get("old.md"))?.bytes)).toBe(memory);
   });
 

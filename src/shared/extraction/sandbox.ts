@@ -32,9 +32,12 @@ export function extractionTools(sandbox: ForkSandbox): Map<string, Tool> {
     return { ...mount, rights: "read" };
   });
   const tools = createFileTools({ mounts: createMounts(mounts), seen });
-  return new Map(
-    tools.map((tool) => [tool.name, tool.name === "Delete" ? refusingTool(tool) : tool]),
-  );
+  return new Map(tools.map((tool) => [tool.name, isAllowed(tool) ? tool : refusingTool(tool)]));
+}
+
+/** A tool that changes something is refused unless it is named here, so that a new one is refused too. */
+function isAllowed({ kind, name }: Tool): boolean {
+  return kind === "read" || name === "Write" || name === "Edit";
 }
 
 function refusingTool(tool: Tool): Tool {

@@ -2,6 +2,8 @@
 // paths are canonical and relative ("notes/a.md": no leading slash, no empty or dot segment, NFC):
 // `safety/path.ts` makes them. Every adapter passes `test/contract/file-store.ts`.
 
+import type { Receipt } from "./receipt.ts";
+
 /** What a listing knows of a file. */
 export interface FileEntry {
   path: string;
@@ -21,19 +23,6 @@ export interface StoredFile extends FileEntry {
 
 /** What must be true of the file for a write to happen; absent means "whatever is there". */
 export type Precondition = { ifMatch: string } | { ifAbsent: true };
-
-/** The proof of a change to a memory: given only when it is on disk. */
-export interface Receipt {
-  /** Relative to its directory. */
-  path: string;
-  operation: "created" | "modified" | "deleted";
-  /** `mem_…` */
-  memoryId: string;
-  /** `memver_…` */
-  versionId: string;
-  /** The version's place in the store's history. */
-  n: number;
-}
 
 /** `receipt`: of a store that keeps versions, also where a repeated request finds its work done. */
 export type PutResult =

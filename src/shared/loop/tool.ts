@@ -1,7 +1,7 @@
 // The port through which the loop runs a tool. The loop knows no files and no memory: a tool is bound
 // to what it needs when it is created.
 
-import type { Receipt } from "../files/store.ts";
+import type { Receipt } from "../files/receipt.ts";
 
 /** A tool as the model sees it. The list is fixed for a session: the prompt cache depends on it. */
 export interface ToolSpec {
@@ -19,7 +19,7 @@ export type ToolNote =
   | {
       type: "changed";
       path: string;
-      operation: "created" | "modified" | "deleted";
+      operation: Receipt["operation"];
       etag: string;
       /** If the file is a memory. */
       receipt?: Receipt | undefined;

@@ -4,6 +4,7 @@ import { ageInWords, freshnessNote } from "../memdir/age.ts";
 import { fence } from "../safety/fence.ts";
 import { plainLine } from "../safety/plain-line.ts";
 import { byteLength } from "../text/bytes.ts";
+import type { RecalledMemory } from "../thread/entry.ts";
 import { MEMORY_TAG } from "./cut.ts";
 
 export interface AttachedMemory {
@@ -32,6 +33,21 @@ const INTRODUCTION = `These memories were saved in earlier sessions and may bear
 export function attachmentOf(memories: readonly AttachedMemory[]): string {
   const parts = [INTRODUCTION, ...memories.map(partOf)];
   return `<system-reminder>\n${parts.join("\n\n")}\n</system-reminder>`;
+}
+
+/** Where in an attachment the text of each of its memories is. */
+export function placesIn(
+  attachment: string,
+  memories: readonly AttachedMemory[],
+): RecalledMemory[] {
+  let from = 0;
+  return memories.map(({ path, shown }) => {
+    const fenced = fence(MEMORY_TAG, path, shown);
+    const at = attachment.indexOf(fenced, from);
+    from = at + fenced.length;
+    const start = at + fenced.indexOf("\n") + 1;
+    return { path, start, end: at + fenced.lastIndexOf("\n") };
+  });
 }
 
 function partOf({ path, shown, cut, totalBytes, ageMs, unconfirmed }: AttachedMemory): string {

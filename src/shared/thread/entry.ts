@@ -13,8 +13,8 @@ export type Origin =
    * Results of tool calls. `stored`: the files with the whole text of those that were cut.
    */
   | { type: "results"; stored: readonly StoredResult[] }
-  /** Recalled memories as the model sees them: paths within their directory. */
-  | { type: "recall"; memories: readonly { path: string; text: string }[] }
+  /** Memories that a search found. */
+  | { type: "recall"; memories: readonly RecalledMemory[] }
   /** A message of ours to the model. */
   | { type: "reminder" }
   /** The task of a background run. */
@@ -28,6 +28,13 @@ export type Origin =
 export interface StoredResult {
   callId: string;
   path: string;
+}
+
+/** Where the text of a recalled memory is in its message, in UTF-16 units. */
+export interface RecalledMemory {
+  path: string;
+  start: number;
+  end: number;
 }
 
 export const USER: Origin = { type: "user" };

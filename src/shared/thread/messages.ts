@@ -53,3 +53,12 @@ export function withoutThinking(message: Message): Message | undefined {
   if (content.length === message.content.length) return message;
   return content.length === 0 ? undefined : { role: "assistant", content };
 }
+
+/** The files that the calls of these messages name, as they are written there. */
+export function filesNamed(messages: readonly Message[]): string[] {
+  return messages.flatMap((message) =>
+    toolCallsOf(message).flatMap(({ input }) =>
+      typeof input.file_path === "string" ? [input.file_path] : [],
+    ),
+  );
+}

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Receipt } from "../files/store.ts";
+import type { Receipt } from "../files/receipt.ts";
 import { deleteFile, hasFilesBelow } from "../files/write-file.ts";
 import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";
 import { inputSchema, parseInput } from "./input.ts";

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { sha256Hex } from "../files/digest.ts";
-import type { FileEntry, Receipt, StoredFile } from "../files/store.ts";
+import type { Receipt } from "../files/receipt.ts";
+import type { FileEntry, StoredFile } from "../files/store.ts";
 import { checkWrite, hasFilesBelow, writeFile } from "../files/write-file.ts";
 import { EDIT_ATTEMPTS } from "../limits/tools.ts";
 import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import type { Precondition, Receipt, StoredFile } from "../files/store.ts";
+import type { Receipt } from "../files/receipt.ts";
+import type { Precondition, StoredFile } from "../files/store.ts";
 import { checkWrite, writeFile } from "../files/write-file.ts";
 import type { PlanResult, ToolResult, WriteTool } from "../loop/tool.ts";
 import { inputSchema, parseInput, text } from "./input.ts";

@@ -4,14 +4,8 @@ import { expect, test } from "vitest";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { readSize } from "../../../src/platform/threads/size.ts";
 import { mainThread } from "../rows/session-threads.ts";
-import {
-  inside,
-  model,
-  session,
-  settle,
-  withModel,
-  withNotes,
-} from "../testing/notes-life-fixture.ts";
+import { eventually } from "../testing/eventually-fixture.ts";
+import { inside, model, session, withModel, withNotes } from "../testing/notes-life-fixture.ts";
 import { stub } from "../testing/session-object-fixture.ts";
 
 withNotes();
@@ -22,7 +16,7 @@ test("a conversation that ends with the model's words is counted as one that cou
   for (const words of ["one", "two", "three"]) {
     const content = [{ type: "text" as const, text: `${words} ${"and more ".repeat(2000)}` }];
     unwrap(await stub(id).send([{ type: "user.message", content }], undefined));
-    await settle(async () => unwrap(await stub(id).retrieve()).status === "idle");
+    await eventually(async () => unwrap(await stub(id).retrieve()).status === "idle");
   }
   expect(unwrap(await stub(id).compact())).toMatchObject({ status: "compacted" });
   const counts = model.requests.filter(({ path }) => path.endsWith("count_tokens"));

@@ -31,16 +31,16 @@ export async function summarise(
   for (let cuts = 0; cuts <= CONTINUATIONS; cuts += 1) {
     const answer = await askOnce(session, of, asked, signal);
     if (answer.status === "failed") return answer;
-    const said = textOf(answer);
-    text += said;
+    const part = textOf(answer);
+    text += part;
     switch (answer.stopReason) {
       case "end_turn":
       case "stop_sequence":
         return text.trim() === "" ? UNFINISHED : { status: "answered", text: text.trim() };
       case "max_tokens":
       case "pause_turn":
-        if (said.trim() === "") return UNFINISHED;
-        asked.push({ role: "assistant", content: [{ type: "text", text: said }] }, GO_ON);
+        if (part.trim() === "") return UNFINISHED;
+        asked.push({ role: "assistant", content: [{ type: "text", text: part }] }, GO_ON);
         break;
       default:
         return UNFINISHED;

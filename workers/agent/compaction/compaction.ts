@@ -28,8 +28,7 @@ import type { Prepared } from "../../../src/shared/loop/loop.ts";
 import type { ModelFailure } from "../../../src/shared/loop/model.ts";
 import { notesHaveContent } from "../../../src/shared/session-memory/sections.ts";
 import { notesForSummary } from "../../../src/shared/session-memory/summary.ts";
-import type { Entry } from "../../../src/shared/thread/entry.ts";
-import { toolCallsOf } from "../../../src/shared/thread/messages.ts";
+import { filesNamed } from "../../../src/shared/thread/messages.ts";
 import type { View } from "../../../src/shared/thread/view.ts";
 import { sentMessages, show } from "../../../src/shared/thread/view.ts";
 import { compactionError } from "../contract/session-errors.ts";
@@ -46,7 +45,7 @@ export interface Fitting extends Conversation {
   turn: TurnRef;
 }
 
-export type Trigger = "auto" | "manual" | "too_long";
+type Trigger = "auto" | "manual" | "too_long";
 
 /** The conversation grows by this part of the room before the same is tried again. */
 const COMPACT_AGAIN = 1 / 10;
@@ -94,7 +93,7 @@ export async function prepareContext(
 }
 
 /** `stopped`: its signal was aborted before anything was changed. */
-export type Compacted = Compaction["status"] | "stopped";
+type Compacted = Compaction["status"] | "stopped";
 
 /** Compacts, whatever the size. `tokens` is the conversation's before it. */
 export async function compactNow(
@@ -105,7 +104,7 @@ export async function compactNow(
   signal: AbortSignal,
 ): Promise<Compacted> {
   const { thread, limits } = of;
-  await settleNotes(session, signal);
+  await awaitNotes(session, signal);
   if (signal.aborted) return "stopped";
   const view = readView(thread);
   const shown = readShown(thread);
@@ -146,10 +145,7 @@ export async function compactNow(
 }
 
 /** Waits for an update of the notes in flight; one that is not done by then is dropped. */
-async function settleNotes(
-  { notes, settings }: SessionContext,
-  signal: AbortSignal,
-): Promise<void> {
+async function awaitNotes({ notes, settings }: SessionContext, signal: AbortSignal): Promise<void> {
   const update = notes.inFlight();
   if (!update) return;
   await Promise.race([update, sleep(settings.NOTES_WAIT_MS, signal)]);
@@ -231,7 +227,10 @@ async function commitCompaction(
       thread,
       files.map((file) => ({ type: "seen", ...file })),
     );
-    const shown = new Set([...files.map(({ path }) => path), ...canonicalPaths(filesNamed(kept))]);
+    const shown = new Set([
+      ...files.map(({ path }) => path),
+      ...canonicalPaths(filesNamed(kept.map(({ message }) => message))),
+    ]);
     forgetRead(thread, undefined, (path) => shown.has(path) || isIndex(of, path));
     rebaseNotes(sql, tokensAfter);
     appendEvent(
@@ -259,15 +258,6 @@ function firstWholeTurn({ sql, id }: Thread, cut: number): number {
       cut,
     )
     .one().turn;
-}
-
-/** Files that calls of these entries name. */
-function filesNamed(entries: readonly Entry[]): string[] {
-  return entries.flatMap(({ message }) =>
-    toolCallsOf(message).flatMap(({ input }) =>
-      typeof input.file_path === "string" ? [input.file_path] : [],
-    ),
-  );
 }
 
 function tooLarge({ fixed, limits }: Fitting, tokens: number): ModelFailure {

@@ -26,7 +26,7 @@ import type { SessionContext } from "../setup/session-context.ts";
 import type { Ended, ForkEnd } from "./extraction-ends.ts";
 import { batchDue, countFailure, failedRun, finish, giveUp } from "./extraction-ends.ts";
 import { giveLease, type Lease, requireStore, takeLease } from "./extraction-lease.ts";
-import { newRun, runFork } from "./run-fork.ts";
+import { driveRun, newRun } from "./extraction-run.ts";
 
 /** A batch may take this part of a small window. */
 const BATCH_SHARE = 1 / 3;
@@ -76,7 +76,7 @@ async function nothingDue(session: SessionContext, stub: MemdirStub): Promise<Ex
 /** What passes by itself is waited for; a defect is counted, lest it hold up all that comes later. */
 function thrown(session: SessionContext, batch: Batch, error: unknown): Ended {
   const code = codeOf(error);
-  log("extraction.failed", { error: errorName(error), ...(code === undefined ? {} : { code }) });
+  log("extraction.failed", { error: errorName(error), code });
   if (code === "not_found") {
     // The store was deleted or archived: there is nowhere to save to.
     giveUp(session, batch, "disabled");
@@ -96,7 +96,7 @@ function codeOf(error: unknown): ErrorCode | undefined {
 
 /** When it is tried again is on disk: no message has to come back for it. */
 function again(session: SessionContext, afterMs: number, next: string | null): ExtractReply {
-  // Somebody may have settled the batch while it was looked at.
+  // The batch may be done with: the queue may have given up on it meanwhile.
   const { requested, cursor } = readExtraction(session.sql);
   if (requested <= cursor) return { status: "done", next };
   session.commit(() => changeExtraction(session.sql, { resendAt: session.now() + afterMs }));
@@ -104,8 +104,8 @@ function again(session: SessionContext, afterMs: number, next: string | null): E
 }
 
 /**
- * The queue gave up on what it was told of: the turns up to `upTo`, or all that is due. What was
- * settled meanwhile, and what came later, is left alone.
+ * The queue gave up on a message: on the turns up to `upTo`, or on all that is due. What was done
+ * meanwhile, and what came later, is left alone.
  */
 export function dropBatch(session: SessionContext, upTo = Number.MAX_SAFE_INTEGER): void {
   const batch = batchDue(session.sql, false);
@@ -127,7 +127,7 @@ async function underLease(
   await requireStore(lease.stub);
   const of = { ...own, memory };
   const run = unfinishedRun(sql, "extraction") ?? (await newRun(session, of, lease, due));
-  const end = endOf(run) ?? (await runFork(session, of, run, lease, signal));
+  const end = endOf(run) ?? (await driveRun(session, of, run, lease, signal));
   if (!end || end.outcome.reason === "interrupted") {
     return { status: "retry", afterMs: RESEND_FIRST_MS };
   }

@@ -1,4 +1,4 @@
-// An extraction that dies behind any of its steps, or whose lease has passed on.
+// An extraction that dies after any of its steps, or whose lease has passed on.
 
 import { expect, test } from "vitest";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
@@ -15,7 +15,7 @@ import { model, server } from "../testing/fork-model-fixture.ts";
 
 withExtractions();
 
-test("killed behind any of its steps, an extraction goes on and does nothing twice", {
+test("killed after any of its steps, an extraction goes on and does nothing twice", {
   timeout: 120_000,
 }, async () => {
   // The first one lives, and shows what its steps are.
@@ -28,7 +28,7 @@ test("killed behind any of its steps, an extraction goes on and does nothing twi
       const first = await life.run(dieAt === 0 ? {} : { dieAt });
       if (dieAt === 0) steps = first.steps;
       expect(first.died).toBe(dieAt > 0);
-      const where = `killed behind step ${dieAt}, ${first.steps[dieAt - 1]}`;
+      const where = `killed after step ${dieAt}, ${first.steps[dieAt - 1]}`;
       const reply = first.died ? (await life.run()).reply : first.reply;
       expect(reply, where).toEqual({ status: "done", next: null });
       await verifySaved(life, where);

@@ -4,12 +4,12 @@ import { env } from "cloudflare:test";
 import { expect, test } from "vitest";
 import type { AgentEnv } from "../../env.ts";
 import { createBackground } from "../session/background.ts";
+import { eventually } from "../testing/eventually-fixture.ts";
 import {
   endedTurn,
   inside,
   pause,
   session,
-  settle,
   withExtractions,
 } from "../testing/extraction-life-fixture.ts";
 import { server } from "../testing/fork-model-fixture.ts";
@@ -32,7 +32,7 @@ test("a run that has stopped before its lease is given back is not waited for an
       ended: () => {},
     });
     const run = background.run(false);
-    await settle(() => asked);
+    await eventually(() => asked);
     await expect(background.drain(Date.now())).resolves.toBeUndefined();
     expect((await run).status).toBe("retry");
   });

@@ -7,7 +7,7 @@ import type { ThreadContext } from "../../../src/platform/threads/thread.ts";
 import type { TurnEventDraft } from "../../../src/shared/events/event.ts";
 import { savedEvent } from "../../../src/shared/events/memory.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import {
   EXTRACTION_ATTEMPTS,
   RESEND_FIRST_MS,
@@ -19,10 +19,10 @@ import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { outageError } from "../contract/session-errors.ts";
 import { appendEvent } from "../rows/events.ts";
 import {
+  advanceCursor,
   changeExtraction,
   dueBatch,
   readExtraction,
-  settleUpTo,
 } from "../rows/extraction-state.ts";
 import { readMeta } from "../rows/meta.ts";
 import type { RunLog } from "../rows/run-log.ts";
@@ -47,10 +47,10 @@ export interface ForkEnd {
   failure?: FailureKind | undefined;
 }
 
-/** Refusals that one event tells. */
-const REFUSED_TOLD = 10;
-/** Runs of a batch that find no model before clients are told: more than a moment's hiccup. */
-const OUTAGES_TOLD = 3;
+/** Refusals that one event lists. */
+const REFUSALS_LISTED = 10;
+/** Runs of a batch that meet an outage before an event says so: more than a moment's hiccup. */
+const OUTAGES_REPORTED = 3;
 /** Calls that failed so say nothing about what was asked. */
 const UNSERVED: ReadonlySet<FailureKind> = new Set([
   "denied",
@@ -63,7 +63,7 @@ const UNSERVED: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * The oldest turns that are due. One that was begun stays as it is until it is settled, also where its
+ * The oldest turns that are due. One that was begun stays as it is until it is done with, also where its
  * run failed: a turn that came later has no part in that. `tokens`: what a new one may hold.
  */
 export function batchDue(sql: SqlStorage, final: boolean, tokens?: number): Batch | undefined {
@@ -101,11 +101,11 @@ export function finish(
             refused,
           };
     appendEvent(sql, { ...event, turn_id }, now);
-    settleUpTo(sql, run.lastTurn, now);
+    advanceCursor(sql, run.lastTurn, now);
   });
 }
 
-/** What a run wanted to save and was refused, and did not save otherwise: people are told why. */
+/** What a run wanted to save and was refused, and did not save otherwise, with the reasons. */
 function refusedWrites({ calls }: RunLog): { path: string; error: string }[] {
   const done = new Set(calls.flatMap(({ path, error }) => (error === undefined ? [path] : [])));
   const refused = calls.flatMap(({ tool, path, error }) =>
@@ -114,10 +114,10 @@ function refusedWrites({ calls }: RunLog): { path: string; error: string }[] {
       : [],
   );
   const left = refused.filter(({ path }) => !done.has(path));
-  return [...new Map(left.map((each) => [each.path, each])).values()].slice(0, REFUSED_TOLD);
+  return [...new Map(left.map((each) => [each.path, each])).values()].slice(0, REFUSALS_LISTED);
 }
 
-/** A batch is given up: the cursor passes it, its run ends, and people are told, of what it saved too. */
+/** A batch is given up: the cursor passes it, its run ends, and events tell of that and of what it saved. */
 export function giveUp(session: ThreadContext, batch: Batch, reason: "failed" | "disabled"): void {
   const { sql } = session;
   const now = session.now();
@@ -134,7 +134,7 @@ export function giveUp(session: ThreadContext, batch: Batch, reason: "failed" | 
     appendEvent(sql, { type: "memory.skipped", by: "extraction", reason, turn_id }, now);
     // With the store its lease is gone.
     if (reason === "disabled") changeExtraction(sql, { lease: null });
-    settleUpTo(sql, batch.last, now);
+    advanceCursor(sql, batch.last, now);
   });
 }
 
@@ -167,7 +167,7 @@ export function failedRun(session: ThreadContext, run: Run, { outcome, failure }
 function countOutage({ sql, now }: ThreadContext, run: Run): void {
   const outages = readExtraction(sql).outages + 1;
   changeExtraction(sql, { outages });
-  if (outages !== OUTAGES_TOLD) return;
+  if (outages !== OUTAGES_REPORTED) return;
   const turn_id = turnByNumber(sql, run.lastTurn).eventId;
   appendEvent(sql, { type: "session.error", error: outageError(), turn_id }, now());
 }

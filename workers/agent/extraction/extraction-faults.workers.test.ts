@@ -11,13 +11,13 @@ import { EXTRACTION_ATTEMPTS, RESEND_MOST_MS } from "../../../src/shared/limits/
 import { readEvents } from "../rows/events.ts";
 import { readExtraction } from "../rows/extraction-state.ts";
 import { listRuns } from "../rows/runs.ts";
+import { eventually } from "../testing/eventually-fixture.ts";
 import {
   endedTurn,
   inside,
   made,
   pause,
   session,
-  settle,
   withExtractions,
   withModel,
 } from "../testing/extraction-life-fixture.ts";
@@ -185,7 +185,7 @@ test("a session that is deleted in mid-run leaves nothing behind and writes noth
   const run = stub(id)
     .extract({ store: at.store, upTo: 1 })
     .catch(() => undefined);
-  await settle(() => asked > 1);
+  await eventually(() => asked > 1);
   expect(await stub(id).destroy(200)).toMatchObject({ ok: true });
   made.splice(made.indexOf(id), 1);
   const before = unwrap(await memory().versions({ limit: 100, withContent: false })).length;

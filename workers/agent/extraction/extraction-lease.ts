@@ -29,7 +29,7 @@ export async function takeLease(
   return token ?? undefined;
 }
 
-/** Gives it back and learns who waits. Where that fails it is tried again when the session is told. */
+/** Gives it back and learns who waits. Where that fails the next queue message tries it again. */
 export async function giveLease(
   session: SessionContext,
   { stub, token }: Lease,

@@ -10,9 +10,9 @@ import type { SessionContext } from "../setup/session-context.ts";
 const LOOK_MS = 5_000;
 
 /**
- * Tells the session whose turn at the memory has come. One that has nothing to do any more, or is
+ * Wakes the session whose turn at the memory has come. One that has nothing to do any more, or is
  * gone, takes no lease and names nobody: then the memory is asked who comes after it. Never throws:
- * whoever is not told asks again by itself.
+ * whoever is not woken asks again by itself.
  */
 export async function wakeNext(
   { sql, env }: Pick<SessionContext, "sql" | "env">,

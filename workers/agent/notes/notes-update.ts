@@ -3,15 +3,11 @@
 // cut off is not gone on with: the notes are as they were, and the next answer makes them due again.
 
 import { errorName, log } from "../../../src/platform/log.ts";
-import { drive } from "../../../src/platform/threads/drive.ts";
 import { lastEntry } from "../../../src/platform/threads/entries.ts";
-import { loopPorts } from "../../../src/platform/threads/loop-ports.ts";
-import { readTurn } from "../../../src/platform/threads/record-step.ts";
 import { readSize } from "../../../src/platform/threads/size.ts";
 import { messageTokens } from "../../../src/shared/compaction/size.ts";
 import type { ForkPrefix } from "../../../src/shared/fork/run-fork.ts";
-import { forkSucceeded, runFork } from "../../../src/shared/fork/run-fork.ts";
-import { FORK_MODEL_ATTEMPTS } from "../../../src/shared/limits/extraction.ts";
+import { forkSucceeded } from "../../../src/shared/fork/run-fork.ts";
 import { NOTES_ITERATIONS, NOTES_UPDATE_MS } from "../../../src/shared/limits/notes.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { notesPrompt } from "../../../src/shared/session-memory/prompt.ts";
@@ -21,13 +17,11 @@ import { textTokens } from "../../../src/shared/thread/tokens.ts";
 import { appendEvent } from "../rows/events.ts";
 import type { NotesState } from "../rows/notes.ts";
 import { moveMark, noteSkipped, notesState, writeText } from "../rows/notes.ts";
-import { runLogHook } from "../rows/run-log.ts";
 import type { Run } from "../rows/runs.ts";
 import { beginRun, endRun, isUnfinished } from "../rows/runs.ts";
-import { FORK_TURN } from "../rows/session-threads.ts";
-import { usageHook } from "../rows/usage.ts";
 import type { Conversation, TurnRef } from "../setup/conversation.ts";
 import { openConversation } from "../setup/conversation.ts";
+import { driveFork } from "../setup/drive-fork.ts";
 import { forkPrefix } from "../setup/fork-prefix.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
@@ -63,18 +57,15 @@ export async function updateNotes(
   const cut = AbortSignal.any([signal, late.signal]);
   let outcome = "failed";
   try {
-    const most = { iterations: NOTES_ITERATIONS, attempts: FORK_MODEL_ATTEMPTS };
-    const ports = { ...loopPorts(session.settings, prefix.model, most), tools: copy.tools };
-    const state = readTurn(run.thread, FORK_TURN);
-    const fork = runFork(
+    const fork = {
+      purpose: NOTES_PURPOSE,
+      sessionId: of.meta.id,
+      run,
       prefix,
-      { purpose: NOTES_PURPOSE, sessionId: of.meta.id },
-      state,
-      ports,
-      cut,
-    );
-    const hooks = [runLogHook(sql, run), usageHook(session, NOTES_PURPOSE, prefix.model)];
-    const end = await drive(fork, session, run.thread, FORK_TURN, hooks, () => cut.aborted);
+      tools: copy.tools,
+      iterations: NOTES_ITERATIONS,
+    } as const;
+    const end = await driveFork(session, fork, cut, () => cut.aborted);
     if (!end || cut.aborted) outcome = late.signal.aborted ? "failed" : "interrupted";
     else if (forkSucceeded(end)) {
       const made = { from, upTo, text: await copy.read(), outcome: end };

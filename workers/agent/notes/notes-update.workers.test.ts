@@ -6,7 +6,8 @@ import { lostHeadings } from "../../../src/shared/session-memory/sections.ts";
 import { NOTES_TEMPLATE } from "../../../src/shared/session-memory/template.ts";
 import { notesState, readNotes, rebaseNotes } from "../rows/notes.ts";
 import { iterationsOf } from "../rows/runs.ts";
-import { edit, inside, model, session, settle, withNotes } from "../testing/notes-life-fixture.ts";
+import { eventually } from "../testing/eventually-fixture.ts";
+import { edit, inside, model, session, withNotes } from "../testing/notes-life-fixture.ts";
 import { putNotes } from "./notes-page.ts";
 
 withNotes();
@@ -141,7 +142,7 @@ test("a person's text stays where it came during an update, and the next update 
     fork({ tools: [TASK], delayMs: 100 });
     const notes = life.notes();
     notes.look(life.grow(10_000));
-    await settle(() => model.requests.length > 0);
+    await eventually(() => model.requests.length > 0);
     putNotes(life.sql, mine, { ifAbsent: true }, 1);
     await notes.inFlight();
     expect(readNotes(life.sql)).toEqual({ text: mine, version: 1, upTo: null });
@@ -161,7 +162,7 @@ test("COMP-01: what a stopped update still brings is dropped, and the next one m
     const notes = life.notes();
     notes.look(life.grow(10_000));
     const late = notes.inFlight();
-    await settle(() => model.requests.length > 1);
+    await eventually(() => model.requests.length > 1);
     notes.stop();
     expect(notes.inFlight()).toBeUndefined();
     rebaseNotes(life.sql, 4_000);
@@ -184,7 +185,7 @@ test("an update does not reach over a compaction, also where nobody stopped it",
     fork({ tools: [edit("# Lessons\n", "# Lessons\nx\n")], delayMs: 100 });
     const notes = life.notes();
     notes.look(life.grow(60_000));
-    await settle(() => model.requests.length > 1);
+    await eventually(() => model.requests.length > 1);
     const before = readNotes(life.sql);
     rebaseNotes(life.sql, 18_000);
     await notes.inFlight();

@@ -6,13 +6,13 @@ import type { ScriptStep } from "../../../dev/fake-model/script.ts";
 import { NOTES_TEMPLATE } from "../../../src/shared/session-memory/template.ts";
 import { countAnswer, notesState, readNotes, rebaseNotes } from "../rows/notes.ts";
 import { createSchema } from "../session/schema.ts";
+import { eventually } from "../testing/eventually-fixture.ts";
 import {
   archive,
   edit,
   inside,
   model,
   session,
-  settle,
   withModel,
   withNotes,
 } from "../testing/notes-life-fixture.ts";
@@ -23,14 +23,14 @@ withNotes();
 
 const MINE = NOTES_TEMPLATE.replace("# Task\n", "# Task\nMine.\n");
 
-test("one update at a time: what is due meanwhile is looked at again behind the next answer", async () => {
+test("one update at a time: what is due meanwhile is looked at again after the next answer", async () => {
   const id = await session();
   await inside(id, async (life) => {
     model.enqueue({ text: "Nothing.", delayMs: 100, match: { purpose: "session-notes" } });
     const notes = life.notes();
     notes.look(life.grow(10_000));
     const first = notes.inFlight();
-    await settle(() => model.requests.length > 0);
+    await eventually(() => model.requests.length > 0);
     notes.look(life.grow(90_000));
     expect(notes.inFlight()).toBe(first);
     await first;
@@ -65,7 +65,7 @@ test("calls that were made while an update ran count for the next one", async ()
     const notes = life.notes();
     model.enqueue({ text: "Nothing.", delayMs: 100, match: { purpose: "session-notes" } });
     notes.look(life.grow(10_000, 5));
-    await settle(() => model.requests.length > 0);
+    await eventually(() => model.requests.length > 0);
     countAnswer(life.sql, { input: 11_000, cacheRead: 0, cacheCreation: 0, output: 0 }, 2);
     await notes.inFlight();
     expect(notesState(life.sql)).toMatchObject({ baseline: 10_000, toolCalls: 2, tokens: 11_000 });
@@ -92,7 +92,7 @@ test("a compaction before the first update leaves the first threshold", async ()
   });
 });
 
-test("three updates that fail one behind the other are the last of their turn", async () => {
+test("three updates that fail one after the other are the last of their turn", async () => {
   const id = await session();
   await inside(id, async (life) => {
     const notes = life.notes();
@@ -167,7 +167,7 @@ test("an object that died in the middle of an update: the run is ended, the note
     });
     model.enqueue({ text: "Done.", delayMs: 50, match: { purpose: "session-notes" } });
     dies.look(life.grow(10_000));
-    await settle(() => model.requests.length > 1);
+    await eventually(() => model.requests.length > 1);
     alive = false;
     await dies.inFlight();
     expect(life.runs()).toMatchObject([{ endedAt: undefined }]);
@@ -308,7 +308,7 @@ async function updating(delayMs: number, variables: Record<string, string>): Pro
   expect(await stub(id).send([{ type: "user.message", content }], undefined)).toMatchObject({
     ok: true,
   });
-  await settle(() =>
+  await eventually(() =>
     model.requests.some((one) => one.session === id && one.purpose === "session-notes"),
   );
   return id;

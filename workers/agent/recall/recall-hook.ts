@@ -18,6 +18,7 @@ import {
 import type { ModelRequest } from "../../../src/shared/loop/model.ts";
 import { requestAnswer } from "../../../src/shared/loop/model.ts";
 import type { TurnState } from "../../../src/shared/loop/steps.ts";
+import { placesIn } from "../../../src/shared/recall/attach.ts";
 import type { Recalled, RecallPorts } from "../../../src/shared/recall/recall.ts";
 import {
   discardRecall,
@@ -28,7 +29,7 @@ import {
 import { isWithin } from "../../../src/shared/safety/path.ts";
 import { textDraft } from "../../../src/shared/thread/entry.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
-import { toolCallsOf } from "../../../src/shared/thread/messages.ts";
+import { filesNamed, toolCallsOf } from "../../../src/shared/thread/messages.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import type { Meta } from "../rows/meta.ts";
 import { hasRecall, readShown, recordRecall } from "../rows/recalls.ts";
@@ -47,7 +48,7 @@ interface History {
   messages: readonly Message[];
   question: string;
   /** It waited for somebody outside, and goes on now. */
-  stoodStill: boolean;
+  wasPaused: boolean;
 }
 
 /** The search of a turn; undefined where there is none: no memory, one word, or it was done before. */
@@ -85,7 +86,7 @@ export function recallHook(
   return {
     async joining(messages) {
       // Who waited for a person does not mind a moment more: the search is not lost to the wait.
-      const ms = Math.max(settings.RECALL_WAIT_MS, history.stoodStill ? RECALL_RESUME_MS : 0);
+      const ms = Math.max(settings.RECALL_WAIT_MS, history.wasPaused ? RECALL_RESUME_MS : 0);
       if (!waited && ms > 0) {
         begin();
         await Promise.race([search, sleep(ms, stopped)]);
@@ -100,7 +101,10 @@ export function recallHook(
         session.commit(() => record(recalled));
         return [];
       }
-      const draft = textDraft({ type: "recall", memories: memories.map(shownOf) }, attachment);
+      const draft = textDraft(
+        { type: "recall", memories: placesIn(attachment, memories) },
+        attachment,
+      );
       attached = draft.message;
       return [draft];
     },
@@ -129,14 +133,10 @@ function historyOf(sql: SqlStorage, turn: Turn, { messages, pending }: TurnState
   const question = userWords(sql, turn)
     .map(({ text }) => text)
     .join("\n");
-  const stoodStill = pending.some(
+  const wasPaused = pending.some(
     ({ permission }) => permission === "ask" || permission === "client",
   );
-  return { messages, question, stoodStill };
-}
-
-function shownOf({ path, shown }: Recalled["attached"][number]): { path: string; text: string } {
-  return { path, text: shown };
+  return { messages, question, wasPaused };
 }
 
 /** The turn was over before anything was found. */
@@ -243,14 +243,9 @@ function readByModel(
   directory: string,
   messages: readonly Message[],
 ): Set<string> {
-  const named = messages.flatMap((message) =>
-    toolCallsOf(message).flatMap(({ input }) =>
-      typeof input.file_path === "string" ? [input.file_path] : [],
-    ),
-  );
   const below = `${directory}/`;
   return new Set(
-    [...readFiles(thread).keys(), ...named]
+    [...readFiles(thread).keys(), ...filesNamed(messages)]
       .filter((path) => path.startsWith(below))
       .map((path) => path.slice(below.length)),
   );

@@ -1,4 +1,4 @@
-// How far a session's extraction has come: the cursor, the marks of the turns behind it, and the work
+// How far a session's extraction has come: the cursor, the marks of the turns after it, and the work
 // that is due. It is on disk with the end of the turn that asks for it, so nothing depends on a queue
 // message arriving, or arriving once.
 
@@ -10,22 +10,22 @@ import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { BYTES_PER_TOKEN } from "../../../src/shared/thread/tokens.ts";
 
 const schema = z.object({
-  /** Turns up to this number are settled. It only grows. */
+  /** Turns up to this number are done with. It only grows. */
   cursor: z.number(),
   /** Turns up to this number are to be looked at; at or before the cursor nothing is due. */
   requested: z.number(),
-  /** How often the queue was told since the last progress, and when it is told again. */
+  /** Queue messages since the last progress, and when the next one is due. */
   sends: z.number(),
   resendAt: z.number().nullable(),
   /** Failed runs of the batch that is due. */
   failures: z.number(),
-  /** Runs of it that found a model which served nobody; clients are told of it once. */
+  /** Runs of it that met an outage of the model; one event tells of it. */
   outages: z.number(),
   /** A lease that a run holds, or that a crash left behind. */
   lease: z.number().nullable(),
 });
 
-export type ExtractionState = z.infer<typeof schema>;
+type ExtractionState = z.infer<typeof schema>;
 
 const NONE: ExtractionState = {
   cursor: 0,
@@ -67,7 +67,7 @@ export interface BackgroundRules {
 }
 
 /**
- * Takes in that a turn has ended: marks it, moves the cursor over what needs nobody, and asks for an
+ * Takes in that a turn has ended: marks it, moves the cursor over what needs no extraction, and asks for an
  * extraction where one is due. Gives the reason why none follows, for people, where there is one to
  * tell. Within the transaction that ends the turn.
  */
@@ -88,7 +88,7 @@ export function endTurnMark(
     turn,
     mark,
   );
-  settle(sql);
+  passOver(sql);
   if (mark === "written") return "already_written";
   if (mark === "open") return undefined;
   if (rules.overBudget) return "budget";
@@ -97,12 +97,12 @@ export function endTurnMark(
 }
 
 /** Asks for an extraction of all turns up to this one; a newer request takes the older one's place. */
-export function requestExtraction(sql: SqlStorage, upTo: number, now: number): void {
+function requestExtraction(sql: SqlStorage, upTo: number, now: number): void {
   const { requested } = readExtraction(sql);
   if (upTo > requested) changeExtraction(sql, { requested: upTo, sends: 0, resendAt: now });
 }
 
-/** The queue was told: when to tell it again if nothing comes of it. */
+/** A queue message was sent: when the next one is due if nothing comes of it. */
 export function noteSent(sql: SqlStorage, now: number): void {
   const { sends } = readExtraction(sql);
   const pause = Math.min(RESEND_FIRST_MS * 2 ** sends, RESEND_MOST_MS);
@@ -114,24 +114,24 @@ export function noteSent(sql: SqlStorage, now: number): void {
  * follow.
  */
 export function dueBatch(sql: SqlStorage, final: boolean, tokens?: number): NextBatch["batch"] {
-  return nextBatch(marksBehind(sql), { final, tokens }).batch;
+  return nextBatch(marksAfterCursor(sql), { final, tokens }).batch;
 }
 
 /** Asks for all that has ended: no turn will follow. */
 export function requestAll(sql: SqlStorage, now: number): void {
-  const last = marksBehind(sql).at(-1)?.n;
+  const last = marksAfterCursor(sql).at(-1)?.n;
   if (last !== undefined) requestExtraction(sql, last, now);
 }
 
 /**
- * Settles the turns up to this one, and those behind it that need nobody. Where that was all, nothing
- * is due any more but a lease that is still to be given back. Within the transaction that records what
- * came of them.
+ * Moves the cursor over the turns up to this one, and over those after it that need no extraction. Where
+ * that was all, nothing is due any more but a lease that is still to be given back. Within the
+ * transaction that records what came of them.
  */
-export function settleUpTo(sql: SqlStorage, last: number, now: number): void {
+export function advanceCursor(sql: SqlStorage, last: number, now: number): void {
   const { cursor } = readExtraction(sql);
   changeExtraction(sql, { cursor: Math.max(cursor, last), failures: 0, outages: 0, sends: 0 });
-  settle(sql);
+  passOver(sql);
   const state = readExtraction(sql);
   const more = state.requested > state.cursor && dueBatch(sql, false) !== undefined;
   const left = state.lease === null ? null : now + RESEND_FIRST_MS;
@@ -140,21 +140,22 @@ export function settleUpTo(sql: SqlStorage, last: number, now: number): void {
 
 /** The lease is somebody else's now. Where nothing is due, nobody has to come back. */
 export function leaseGiven(sql: SqlStorage): void {
-  const { requested, cursor } = readExtraction(sql);
-  changeExtraction(sql, { lease: null, ...(requested > cursor ? {} : { resendAt: null }) });
+  const { requested, cursor, resendAt } = readExtraction(sql);
+  changeExtraction(sql, { lease: null, resendAt: requested > cursor ? resendAt : null });
 }
 
-function settle(sql: SqlStorage): void {
-  const { cursor } = nextBatch(marksBehind(sql));
+/** Moves the cursor over turns that need no extraction. */
+function passOver(sql: SqlStorage): void {
+  const { cursor } = nextBatch(marksAfterCursor(sql));
   if (cursor !== undefined) changeExtraction(sql, { cursor });
 }
 
 function dueTurns(sql: SqlStorage): number {
-  return marksBehind(sql).filter(({ mark }) => mark === "due").length;
+  return marksAfterCursor(sql).filter(({ mark }) => mark === "due").length;
 }
 
-/** The ended turns behind the cursor, in order. */
-function marksBehind(sql: SqlStorage): MarkedTurn[] {
+/** The ended turns after the cursor, in order. */
+function marksAfterCursor(sql: SqlStorage): MarkedTurn[] {
   const { cursor } = readExtraction(sql);
   const rows = sql.exec<{ turn: number; mark: string; messages: number; bytes: number }>(
     `SELECT turn_marks.turn AS turn, mark, count(messages.n) AS messages,

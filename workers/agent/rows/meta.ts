@@ -43,14 +43,14 @@ const schema = z.object({
   permissionMode,
   /** Whether messages that come while a turn runs wait for their own, or join it. */
   midTurnMessages,
-  /** Tools that the client runs, in the order in which the model is told of them. */
+  /** Tools that the client runs, in the order in which the model has them. */
   clientTools: z.array(keptTool),
   createdAt: z.number(),
   updatedAt: z.number(),
   archivedAt: z.number().nullable(),
   /** Set when DELETE was acknowledged to have begun: nothing new is taken, the rest is cleared. */
   deleting: z.boolean(),
-  /** Milliseconds spent running turns that have ended. */
+  /** Milliseconds for which turns that have ended ran. */
   activeMs: z.number(),
 });
 

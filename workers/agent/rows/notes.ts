@@ -22,7 +22,7 @@ export interface NotesState extends NotesMark {
   upTo: number | null;
   /** Counts the compactions: an update does not reach over one. */
   epoch: number;
-  /** The turn that was last told that its update was skipped. */
+  /** The turn whose event last told that an update was skipped. */
   skippedTurn: number | undefined;
 }
 
@@ -111,7 +111,7 @@ export function moveMark(
   );
 }
 
-/** This turn was told that its update was skipped. */
+/** An event of this turn has told that an update was skipped. */
 export function noteSkipped(sql: SqlStorage, turn: number): void {
   ensureRow(sql);
   sql.exec("UPDATE notes SET skipped_turn = ?", turn);

@@ -1,21 +1,18 @@
-// Calls that a person has to allow, or that the client runs: announced with a deadline, answered once.
-// The rows stay, so that an answer that comes late or twice is known as one.
+// Pending actions: calls that a person has to allow, or that the client runs. Each is announced with a
+// deadline and answered once. The rows stay, so that a late or second answer is known as one.
 
 import * as z from "zod";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import type { CallAnswer } from "../../../src/shared/loop/pending-action.ts";
 
 /** `event_id` is that of the event which announced the call; `state` is what came of it. */
-export const WAITS_TABLE = `CREATE TABLE IF NOT EXISTS waits (
+export const PENDING_ACTIONS_TABLE = `CREATE TABLE IF NOT EXISTS pending_actions (
     event_id TEXT PRIMARY KEY, turn INTEGER NOT NULL, call_id TEXT NOT NULL, kind TEXT NOT NULL,
     announced_at INTEGER NOT NULL, until INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'open',
     answer TEXT)`;
 
 /** Who answers: a person, by allowing or denying, or the client, by a result. */
-export type WaitKind = "approval" | "client";
-
-/** How long an answer is waited for, in milliseconds. */
-export type WaitLimits = Record<WaitKind, number>;
+type ActionKind = "approval" | "client";
 
 const answerSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("allow") }),
@@ -34,31 +31,31 @@ type Row = {
   answer: string | null;
 };
 
-/** A call is announced and waits from now on. */
-export function addWait(
+/** A call is announced, and its action pending from now on. */
+export function addPendingAction(
   sql: SqlStorage,
-  wait: { eventId: string; turn: number; callId: string; kind: WaitKind; until: number },
+  action: { eventId: string; turn: number; callId: string; kind: ActionKind; until: number },
   now: number,
 ): void {
   sql.exec(
-    "INSERT INTO waits (event_id, turn, call_id, kind, announced_at, until) VALUES (?, ?, ?, ?, ?, ?)",
-    wait.eventId,
-    wait.turn,
-    wait.callId,
-    wait.kind,
+    "INSERT INTO pending_actions (event_id, turn, call_id, kind, announced_at, until) VALUES (?, ?, ?, ?, ?, ?)",
+    action.eventId,
+    action.turn,
+    action.callId,
+    action.kind,
     now,
-    wait.until,
+    action.until,
   );
 }
 
-/** Ids of the events whose calls still wait, and the first deadline among them. */
-export function openWaits(
+/** Ids of the events whose actions are open, and the first deadline among them. */
+export function openActions(
   sql: SqlStorage,
   turn: number,
 ): { eventIds: string[]; until: number | undefined } {
   const rows = sql
     .exec<{ event_id: string; until: number }>(
-      "SELECT event_id, until FROM waits WHERE turn = ? AND state = 'open' ORDER BY rowid",
+      "SELECT event_id, until FROM pending_actions WHERE turn = ? AND state = 'open' ORDER BY rowid",
       turn,
     )
     .toArray();
@@ -73,21 +70,23 @@ export function openWaits(
  * Keeps the answer of an open call; gives back its turn. Throws `invalid_request` for a call that
  * there is not, that waits for another kind of answer, or that has its answer already.
  */
-export function answerWait(
+export function answerAction(
   sql: SqlStorage,
   field: string,
   eventId: string,
-  kind: WaitKind,
+  kind: ActionKind,
   answer: CallAnswer,
   now: number,
 ): number {
-  const [row] = sql.exec<Row>("SELECT * FROM waits WHERE event_id = ?", eventId).toArray();
+  const [row] = sql
+    .exec<Row>("SELECT * FROM pending_actions WHERE event_id = ?", eventId)
+    .toArray();
   const problem = problemOf(row, kind, now);
   if (!row || problem !== undefined) {
     throw new MemdirError("invalid_request", `${field}: "${eventId.slice(0, 60)}" ${problem}`);
   }
   sql.exec(
-    "UPDATE waits SET state = ?, answer = ? WHERE event_id = ?",
+    "UPDATE pending_actions SET state = ?, answer = ? WHERE event_id = ?",
     answer.type,
     JSON.stringify(answer),
     eventId,
@@ -95,7 +94,7 @@ export function answerWait(
   return row.turn;
 }
 
-function problemOf(row: Row | undefined, kind: WaitKind, now: number): string | undefined {
+function problemOf(row: Row | undefined, kind: ActionKind, now: number): string | undefined {
   if (!row) {
     return `is no call of this session that waits. Use the id of an event that the last session.status_idle names`;
   }
@@ -120,7 +119,7 @@ const WORDS: Record<string, string> = {
 };
 
 /** What came of a call; undefined while it is open. Within a transaction: a deadline may have passed. */
-export function waitAnswer(
+export function actionAnswer(
   sql: SqlStorage,
   turn: number,
   callId: string,
@@ -128,7 +127,7 @@ export function waitAnswer(
 ): CallAnswer | undefined {
   const [row] = sql
     .exec<Row>(
-      "SELECT * FROM waits WHERE turn = ? AND call_id = ? ORDER BY rowid DESC LIMIT 1",
+      "SELECT * FROM pending_actions WHERE turn = ? AND call_id = ? ORDER BY rowid DESC LIMIT 1",
       turn,
       callId,
     )
@@ -138,7 +137,7 @@ export function waitAnswer(
   if (row.state !== "open" || row.until > now) return undefined;
   const answer: CallAnswer = { type: "timeout", ms: row.until - row.announced_at };
   sql.exec(
-    "UPDATE waits SET state = 'timeout', answer = ? WHERE event_id = ?",
+    "UPDATE pending_actions SET state = 'timeout', answer = ? WHERE event_id = ?",
     JSON.stringify(answer),
     row.event_id,
   );
@@ -146,13 +145,13 @@ export function waitAnswer(
 }
 
 /**
- * A call has its result: what of the answer is not needed any more goes. Tells whether the client gave
- * the result itself, so that nobody has to tell it.
+ * A call has its result: what of the answer is not needed any more goes. True where the client gave the
+ * result itself, so that no event has to tell it.
  */
-export function settleWait(sql: SqlStorage, turn: number, callId: string): boolean {
+export function closeAction(sql: SqlStorage, turn: number, callId: string): boolean {
   const [row] = sql
     .exec<{ state: string }>(
-      `UPDATE waits SET state = CASE state WHEN 'open' THEN 'closed' ELSE state END, answer = NULL
+      `UPDATE pending_actions SET state = CASE state WHEN 'open' THEN 'closed' ELSE state END, answer = NULL
        WHERE turn = ? AND call_id = ? AND (state = 'open' OR answer IS NOT NULL)
        RETURNING state`,
       turn,
@@ -162,15 +161,15 @@ export function settleWait(sql: SqlStorage, turn: number, callId: string): boole
   return row?.state === "result";
 }
 
-/** The user stops a turn: nobody is asked any more; answers that are there stay. */
-export function stopWaits(sql: SqlStorage, turn: number): void {
-  sql.exec("UPDATE waits SET state = 'closed' WHERE turn = ? AND state = 'open'", turn);
+/** The user stops a turn: its open actions are closed; answers that are there stay. */
+export function stopActions(sql: SqlStorage, turn: number): void {
+  sql.exec("UPDATE pending_actions SET state = 'closed' WHERE turn = ? AND state = 'open'", turn);
 }
 
-/** A turn has ended: nothing of it waits any more. */
-export function closeWaits(sql: SqlStorage, turn: number): void {
+/** A turn has ended: none of its actions is open any more. */
+export function closeActions(sql: SqlStorage, turn: number): void {
   sql.exec(
-    `UPDATE waits SET state = CASE state WHEN 'open' THEN 'closed' ELSE state END, answer = NULL
+    `UPDATE pending_actions SET state = CASE state WHEN 'open' THEN 'closed' ELSE state END, answer = NULL
      WHERE turn = ? AND (state = 'open' OR answer IS NOT NULL)`,
     turn,
   );

@@ -58,7 +58,7 @@ export function forgetShown(sql: SqlStorage, beforeTurn: number): void {
   sql.exec("DELETE FROM shown WHERE turn < ?", beforeTurn);
 }
 
-/** Searches in the order of their turns, behind one. */
+/** Searches in the order of their turns, after one. */
 export function listRecalls(
   sql: SqlStorage,
   query: { after: number; limit: number },

@@ -4,7 +4,8 @@
 import * as z from "zod";
 import { callById } from "../../../src/platform/threads/calls.ts";
 import type { Thread } from "../../../src/platform/threads/thread.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
+import { receipt } from "../../../src/shared/files/receipt.ts";
 import { FORK_LOG_CALLS } from "../../../src/shared/limits/extraction.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { ToolResult } from "../../../src/shared/loop/tool.ts";
@@ -12,13 +13,6 @@ import { receiptsIn } from "../../../src/shared/loop/tool.ts";
 import { cutCharacters } from "../../../src/shared/text/bytes.ts";
 import type { ToolUseBlock } from "../../../src/shared/thread/messages.ts";
 
-const receipt = z.object({
-  path: z.string(),
-  operation: z.enum(["created", "modified", "deleted"]),
-  memoryId: z.string(),
-  versionId: z.string(),
-  n: z.number(),
-});
 /** A log that cannot be read tells nothing, and spoils nothing else. */
 const logSchema = z
   .object({
@@ -69,8 +63,8 @@ function addToLog(
   const path = call.input.file_path ?? call.input.path;
   const entry = {
     tool: call.name.slice(0, 64),
-    ...(typeof path === "string" ? { path: cutCharacters(path, ERROR_CHARACTERS) } : {}),
-    ...(result.isError ? { error: cutCharacters(result.content, ERROR_CHARACTERS) } : {}),
+    path: typeof path === "string" ? cutCharacters(path, ERROR_CHARACTERS) : undefined,
+    error: result.isError ? cutCharacters(result.content, ERROR_CHARACTERS) : undefined,
   };
   writeLog(sql, n, {
     ...(log.calls.length < FORK_LOG_CALLS

@@ -5,7 +5,7 @@ import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import { readProgress } from "../../../src/platform/threads/progress.ts";
 import type { Thread } from "../../../src/platform/threads/thread.ts";
 import { clearThread } from "../../../src/platform/threads/thread.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { textDraft } from "../../../src/shared/thread/entry.ts";
 import type { RunLog } from "./run-log.ts";
 import { logOf, readLog } from "./run-log.ts";
@@ -74,7 +74,7 @@ export function unfinishedRun(sql: SqlStorage, purpose: string): Run | undefined
   return row && runOf(sql, row);
 }
 
-/** Whether this run has not ended: who ends it settles its turns. */
+/** Whether this run has not ended: whoever ends it decides on its turns. */
 export function isUnfinished(sql: SqlStorage, n: number): boolean {
   return sql.exec("SELECT 1 FROM runs WHERE n = ? AND ended_at IS NULL", n).toArray().length > 0;
 }

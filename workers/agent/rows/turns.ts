@@ -8,7 +8,7 @@ export interface Turn {
   n: number;
   /** Id of its `user.message` event. */
   eventId: string;
-  status: "waiting" | "running" | "done";
+  status: "queued" | "running" | "done";
   /** The user's interrupt is acknowledged and must hold, also after a crash. */
   interrupted: boolean;
   /** Not to be run before, in milliseconds. */
@@ -30,7 +30,7 @@ type Row = {
 
 /** Queues a turn. */
 export function addTurn(sql: SqlStorage, eventId: string): void {
-  sql.exec("INSERT INTO turns (event_id, status) VALUES (?, 'waiting')", eventId);
+  sql.exec("INSERT INTO turns (event_id, status) VALUES (?, 'queued')", eventId);
 }
 
 const userMessage = z.object({
@@ -45,12 +45,12 @@ export function userWords(sql: SqlStorage, { eventId }: Pick<Turn, "eventId">): 
   return userMessage.parse(JSON.parse(body)).content;
 }
 
-/** The turn that is due: the one that runs, else the one that has waited longest. */
+/** The turn that is due: the one that runs, else the oldest that is queued. */
 export function currentTurn(sql: SqlStorage): Turn | undefined {
   const [row] = sql
     .exec<Row>(
-      `SELECT * FROM turns WHERE status IN ('running', 'waiting')
-       ORDER BY status = 'waiting', n LIMIT 1`,
+      `SELECT * FROM turns WHERE status IN ('running', 'queued')
+       ORDER BY status = 'queued', n LIMIT 1`,
     )
     .toArray();
   return row && turnOf(row);
@@ -59,7 +59,7 @@ export function currentTurn(sql: SqlStorage): Turn | undefined {
 /** The newest turn that was begun, whatever became of it. */
 export function lastTurn(sql: SqlStorage): Turn | undefined {
   const [row] = sql
-    .exec<Row>("SELECT * FROM turns WHERE status <> 'waiting' ORDER BY n DESC LIMIT 1")
+    .exec<Row>("SELECT * FROM turns WHERE status <> 'queued' ORDER BY n DESC LIMIT 1")
     .toArray();
   return row && turnOf(row);
 }
@@ -88,13 +88,12 @@ export function changeTurn(sql: SqlStorage, n: number, change: Change): void {
 
 /** How many turns are queued. */
 export function countQueuedTurns(sql: SqlStorage): number {
-  return sql.exec<{ n: number }>("SELECT count(*) AS n FROM turns WHERE status = 'waiting'").one()
-    .n;
+  return sql.exec<{ n: number }>("SELECT count(*) AS n FROM turns WHERE status = 'queued'").one().n;
 }
 
 /** The turns that are queued, in their order. */
 export function queuedTurns(sql: SqlStorage): Turn[] {
-  const rows = sql.exec<Row>("SELECT * FROM turns WHERE status = 'waiting' ORDER BY n");
+  const rows = sql.exec<Row>("SELECT * FROM turns WHERE status = 'queued' ORDER BY n");
   return [...rows].map(turnOf);
 }
 
@@ -107,7 +106,7 @@ function column(value: Change[keyof Change]): string | number | null {
   return typeof value === "boolean" ? Number(value) : value;
 }
 
-const status = z.enum(["waiting", "running", "done"]).catch("done");
+const status = z.enum(["queued", "running", "done"]).catch("done");
 
 function turnOf(row: Row): Turn {
   return {

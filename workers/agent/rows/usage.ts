@@ -1,6 +1,5 @@
-// The session's side of the cost account: its model requests by UTC day, purpose and model, and
-// which of the rows the user's account has not been told of. Reading tells nothing by itself: a row
-// stays to be told until somebody says that the account has it.
+// The session's side of the cost account: its model requests by UTC day, purpose and model, and which
+// rows are not reported to the user's account yet. A row is reported again until the account has it.
 
 import { utcDay } from "../../../src/platform/budget.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
@@ -73,7 +72,7 @@ export function usageHook(context: ThreadContext, purpose: Purpose, own: string)
   };
 }
 
-/** What the account has not been told: whole figures, which it may take any number of times. */
+/** What is not reported yet: whole figures, which the account may take any number of times. */
 export function unreportedUsage(sql: SqlStorage): UsageRow[] {
   return sql
     .exec<UsageRow>(
@@ -85,7 +84,7 @@ export function unreportedUsage(sql: SqlStorage): UsageRow[] {
 }
 
 /**
- * The account has these rows. One that grew while it was told stays to be told: every request that
+ * The account has these rows. One that grew meanwhile is reported again: every request that
  * is added shows in their number. Within a transaction.
  */
 export function markReported(sql: SqlStorage, rows: readonly UsageRow[]): void {

@@ -1,5 +1,5 @@
-// What a session does while nobody waits: it tells the queue what is due, runs its extraction, and
-// reports its tokens. Each may be cut off anywhere; what is due is on disk and is told again.
+// What a session does while nobody waits: it sends the queue what is due, runs its extraction, and
+// reports its tokens. Each may be cut off anywhere; what is due is on disk and is sent again.
 
 import { overBudget, utcDay } from "../../../src/platform/budget.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
@@ -24,16 +24,16 @@ import { markReported, unreportedUsage } from "../rows/usage.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
 export interface Background {
-  /** Sends to the queue what is due to be sent; never waits. */
-  tell(): void;
-  /** When something is to be told, in milliseconds. */
-  tellAt(): number | undefined;
+  /** Sends the queue a message where one is due; never waits. */
+  notifyQueue(): void;
+  /** When the next message is due, in milliseconds. */
+  notifyAt(): number | undefined;
   /** Runs what is due; while one runs, another call only learns that it does. */
   run(final: boolean): Promise<ExtractReply>;
-  /** Works off what is due, at most until then; what is left is stopped. */
+  /** Runs what is due, at most until then; what is left is stopped. */
   drain(until: number): Promise<void>;
-  /** Tells the account of the tokens that it does not know of; never throws. */
-  report(): Promise<void>;
+  /** Reports the tokens that the account does not know of; never throws. */
+  reportUsage(): Promise<void>;
   overBudget(): Promise<boolean>;
 }
 
@@ -45,7 +45,7 @@ const LOOK_MS = 250;
 export function createBackground(session: SessionContext): Background {
   const { sql, env } = session;
   let running: { stop: AbortController; done: Promise<ExtractReply> } | undefined;
-  /** Whether this instance has told of what one before it left in the middle. */
+  /** Whether this instance has taken over what one before it left in the middle. */
   let tookOver = false;
 
   const start = (final: boolean) => {
@@ -68,8 +68,8 @@ export function createBackground(session: SessionContext): Background {
   };
 
   const background: Background = {
-    tell() {
-      const at = background.tellAt();
+    notifyQueue() {
+      const at = background.notifyAt();
       if (at === undefined || at > session.now() || running) return;
       const { memory, tenant, user, id } = readMeta(sql);
       if (!memory.enabled) return;
@@ -83,7 +83,7 @@ export function createBackground(session: SessionContext): Background {
         sent.catch((error: unknown) => log("extraction.not_sent", { error: errorName(error) })),
       );
     },
-    tellAt() {
+    notifyAt() {
       const { resendAt, lease } = readExtraction(sql);
       if (resendAt === null) return undefined;
       if (running) return Math.max(resendAt, session.now() + WATCHDOG_MS);
@@ -134,7 +134,7 @@ export function createBackground(session: SessionContext): Background {
         done.catch(() => {}),
       );
     },
-    async report() {
+    async reportUsage() {
       const rows = unreportedUsage(sql);
       if (rows.length === 0) return;
       try {
@@ -149,7 +149,7 @@ export function createBackground(session: SessionContext): Background {
       const budget = session.settings.DAILY_TOKEN_BUDGET;
       if (budget === undefined) return false;
       try {
-        await background.report();
+        await background.reportUsage();
         const used = await accountStub(env, readMeta(sql)).tokensOn(utcDay(session.now()));
         return overBudget(used, budget);
       } catch (error) {

@@ -14,7 +14,7 @@ export function compactionDue(sql: SqlStorage): boolean {
   return readSize(mainThread(sql)).requested && currentTurn(sql) === undefined;
 }
 
-/** Compacts the conversation of a session whose turns have all ended. The request is settled by it. */
+/** Compacts the conversation of a session whose turns have all ended. The request is done with then. */
 export async function compactIdle(session: SessionContext, signal: AbortSignal): Promise<void> {
   const { sql } = session;
   const thread = mainThread(sql);
@@ -48,7 +48,7 @@ export function compactionReply(sql: SqlStorage, after: number): Record<string, 
   return { type: "session_compaction", status, event: JSON.parse(event.json) };
 }
 
-/** Notes that somebody asked for a compaction; gives the number after which its event will stand. */
+/** Notes that somebody asked for a compaction; gives the number after which its event will come. */
 export function requestCompaction(sql: SqlStorage): number {
   changeSize(mainThread(sql), { requested: true });
   return lastSeq(sql);

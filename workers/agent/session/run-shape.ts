@@ -13,7 +13,7 @@ export function runShape(sql: SqlStorage, run: Run): Record<string, unknown> {
     outcome: run.outcome ?? null,
     iterations: iterationsOf(run),
     calls: run.log.calls,
-    ...(run.log.omitted === undefined ? {} : { omitted_calls: run.log.omitted }),
+    omitted_calls: run.log.omitted,
     saved: run.log.saved.map(({ path, operation, memoryId, versionId }) => ({
       path: `/${path}`,
       operation,

@@ -2,7 +2,7 @@
 
 import { createThreadTables } from "../../../src/platform/threads/schema.ts";
 import { NOTES_TABLE } from "../rows/notes.ts";
-import { WAITS_TABLE } from "../rows/pending-actions.ts";
+import { PENDING_ACTIONS_TABLE } from "../rows/pending-actions.ts";
 import { USAGE_TABLE } from "../rows/usage.ts";
 
 const TABLES = [
@@ -17,7 +17,7 @@ const TABLES = [
     n INTEGER PRIMARY KEY AUTOINCREMENT, event_id TEXT NOT NULL, status TEXT NOT NULL,
     interrupted INTEGER NOT NULL DEFAULT 0, resume_at INTEGER, span TEXT, started_at INTEGER)`,
   "CREATE INDEX IF NOT EXISTS turns_by_status ON turns (status, n)",
-  WAITS_TABLE,
+  PENDING_ACTIONS_TABLE,
   "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, hash TEXT NOT NULL, reply TEXT NOT NULL, at INTEGER NOT NULL)",
   USAGE_TABLE,
   // What a search for memories offered, chose and left out; one a turn at most.

@@ -7,10 +7,10 @@ import type { Turn } from "../rows/turns.ts";
 import { usageSnapshot } from "../rows/usage.ts";
 import { isPaused } from "../turn/pause-turn.ts";
 
-export type SessionStatus = "idle" | "running" | "rescheduling";
+type SessionStatus = "idle" | "running" | "rescheduling";
 
 /** The status that follows from the turn that is due, unless it waits for answers. */
-export function statusOf(turn: Turn | undefined, now: number): SessionStatus {
+function statusOf(turn: Turn | undefined, now: number): SessionStatus {
   if (!turn) return "idle";
   return turn.resumeAt !== undefined && turn.resumeAt > now ? "rescheduling" : "running";
 }

@@ -1,6 +1,6 @@
 // What a session does by itself: the turn that is due, or a compaction that was asked for, one at a
 // time, and what follows from turns. All of it is on disk: an instance that died is gone on from by
-// the next request, or by the alarm that stands while anything is due.
+// the next request, or by the alarm, which is set while anything is due.
 
 import { errorName, log } from "../../../src/platform/log.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
@@ -21,13 +21,14 @@ import { finishTurn, startTurn } from "../turn/finish-turn.ts";
 import { runTurn } from "../turn/run-turn.ts";
 import { createBackground } from "./background.ts";
 import { compactIdle, compactionDue } from "./compact-request.ts";
+import type { Running } from "./drain.ts";
+import { drain, drainAndStop } from "./drain.ts";
 import { nextAlarm } from "./next-alarm.ts";
-import { stopWork, workOff } from "./session-end.ts";
 
-export interface WorkSurroundings {
+interface WorkSurroundings {
   ctx: Pick<DurableObjectState, "storage" | "waitUntil">;
   env(): AgentEnv;
-  /** Runs a function as one transaction and tells the subscribers afterwards. */
+  /** Runs a function as one transaction, then wakes the subscribers. */
   commit<T>(write: () => T): T;
   preview(frames: readonly PreviewFrame[]): void;
   /** `deleting`: nothing new begins. `gone`: there are no rows any more. */
@@ -36,35 +37,33 @@ export interface WorkSurroundings {
 
 export interface SessionWork {
   /** Starts what is due, if nothing runs. Never waits. */
-  kick(): void;
+  startDue(): void;
   /** Sets the alarm to when something is next due. */
-  arm(): void;
+  setAlarm(): void;
   /** The alarm has fired. */
-  alarmed(): void;
+  onAlarm(): void;
   /** A request has come: what it starts runs in an invocation of its own. */
-  invoked(): void;
+  onRequest(): void;
+  /** The number of the turn that runs, from the moment in which it is begun. */
+  runningTurn(): number | undefined;
   /** The user's interrupt. */
   interrupt(): void;
-  /** Settles when what runs now has ended. */
+  /** Resolves when what runs now has ended; undefined where nothing runs. */
   done(): Promise<void> | undefined;
   /** Runs the extraction that is due. */
   extract(): Promise<ExtractReply>;
   dropExtraction(upTo?: number): void;
-  /** Waits for what runs and for what follows from it, at most so long; `stop` ends what is left. */
-  settle(drainMs: number, stop: boolean): Promise<void>;
-}
-
-/** A turn, or a compaction between two turns. */
-interface Active {
-  stop: AbortController;
-  done: Promise<void>;
+  /** Finishes what runs and what follows from it, at most so long. */
+  drain(drainMs: number): Promise<void>;
+  /** The same; then stops what is left. */
+  drainAndStop(drainMs: number): Promise<void>;
 }
 
 export function createSessionWork(around: WorkSurroundings): SessionWork {
   const { ctx, commit } = around;
   const { sql } = ctx.storage;
   const subrequests = { used: 0 };
-  let active: Active | undefined;
+  let running: Running | undefined;
   let alarmAt: number | undefined;
 
   const session: SessionContext = {
@@ -84,21 +83,21 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     now: () => Date.now(),
     overBudget: () => background.overBudget(),
     waitUntil: (work) => ctx.waitUntil(work),
-    // Its tokens are told, and what waits for it begins.
+    // Its tokens are reported, and what waits for it begins.
     ended: () => {
       if (around.state() === "gone") return;
-      ctx.waitUntil(background.report());
-      kick();
+      ctx.waitUntil(background.reportUsage());
+      startDue();
     },
     subrequests,
   };
   const background = createBackground(session);
   const notes = createSessionNotes(session);
-  const behind = { background, notes };
+  const inFlight = () => ({ running, background, notes });
 
-  const begin = (run: (signal: AbortSignal) => Promise<boolean>, interrupted: boolean) => {
+  const begin = (run: (signal: AbortSignal) => Promise<boolean>, turn: Turn | undefined) => {
     const stop = new AbortController();
-    if (interrupted) stop.abort();
+    if (turn?.interrupted) stop.abort();
     const work = async () => {
       // The caller has to know of this before anything of it happens.
       await Promise.resolve();
@@ -106,12 +105,12 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
       stop.abort();
       // No await between the end of a turn and the look for the next: a message that came before is
       // seen here, one that comes later starts its turn itself.
-      active = undefined;
+      running = undefined;
       // What could not write its end is left to the alarm, lest it spin.
-      if (ended && around.state() !== "gone") kick();
+      if (ended && around.state() !== "gone") startDue();
     };
     const done = work();
-    active = { stop, done };
+    running = { stop, done, turn: turn?.n };
     ctx.waitUntil(done);
   };
 
@@ -130,8 +129,8 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
         everyTurns: session.settings.EXTRACTION_EVERY_TURNS,
         overBudget: (await within(USAGE_REPORT_MS, background.overBudget())) ?? false,
       };
-      // So that whoever asks at the turn's end is told its tokens; they are not waited for long.
-      await within(USAGE_REPORT_MS, background.report());
+      // So that whoever asks at the turn's end sees its tokens; they are not waited for long.
+      await within(USAGE_REPORT_MS, background.reportUsage());
       commit(() => finishTurn(sql, turn.n, outcome, rules, session.now()));
       return true;
     } catch (error) {
@@ -141,7 +140,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     }
   };
 
-  /** True when the request is settled. Never throws. */
+  /** True when the request is done with. Never throws. */
   const compactNow = async (signal: AbortSignal): Promise<boolean> => {
     try {
       await compactIdle(session, signal);
@@ -153,30 +152,30 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     }
   };
 
-  function kick(): void {
+  function startDue(): void {
     if (around.state() !== "alive") return;
-    const turn = active ? undefined : currentTurn(sql);
+    const turn = running ? undefined : currentTurn(sql);
     const due = turn && (turn.interrupted || (turn.resumeAt ?? 0) <= session.now());
-    if (turn && due) begin((signal) => runToEnd(turn, signal), turn.interrupted);
-    else if (!active && compactionDue(sql)) begin(compactNow, false);
-    background.tell();
-    arm();
+    if (turn && due) begin((signal) => runToEnd(turn, signal), turn);
+    else if (!running && compactionDue(sql)) begin(compactNow, undefined);
+    background.notifyQueue();
+    setAlarm();
   }
 
   /** The platform has one alarm, so it is the minimum of what is due. */
-  function arm(): void {
+  function setAlarm(): void {
     if (around.state() === "gone") return;
     const now = session.now();
     const at = nextAlarm(
       {
-        working: active !== undefined || around.state() === "deleting",
+        working: running !== undefined || around.state() === "deleting",
         turn: currentTurn(sql),
-        tellAt: background.tellAt(),
+        notifyAt: background.notifyAt(),
         unreported: unreportedUsage(sql).length > 0,
       },
       now,
     );
-    // Without anything due an alarm that still stands fires once and finds nothing.
+    // With nothing due, an alarm that is still set fires once and finds nothing.
     if (at === undefined) return;
     if (alarmAt !== undefined && alarmAt > now && alarmAt <= at) return;
     alarmAt = at;
@@ -184,24 +183,25 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
   }
 
   return {
-    kick,
-    arm,
-    alarmed() {
+    startDue,
+    setAlarm,
+    onAlarm() {
       alarmAt = undefined;
-      this.invoked();
-      ctx.waitUntil(background.report());
-      kick();
-      arm();
+      this.onRequest();
+      ctx.waitUntil(background.reportUsage());
+      startDue();
+      setAlarm();
     },
-    invoked() {
+    onRequest() {
       // What runs goes on in the invocation in which it began.
-      if (!active) subrequests.used = 0;
+      if (!running) subrequests.used = 0;
     },
-    interrupt: () => active?.stop.abort(),
-    done: () => active?.done,
+    runningTurn: () => running?.turn,
+    interrupt: () => running?.stop.abort(),
+    done: () => running?.done,
     extract: () => background.run(false),
     dropExtraction: (upTo) => dropBatch(session, upTo),
-    settle: (drainMs, stop) =>
-      stop ? stopWork(active, behind, drainMs) : workOff(active, behind, drainMs),
+    drain: (drainMs) => drain(inFlight(), drainMs),
+    drainAndStop: (drainMs) => drainAndStop(inFlight(), drainMs),
   };
 }

@@ -1,7 +1,7 @@
 // One session: a Durable Object that holds its rows, the one turn that runs, and its listeners.
 //
 // Everything that is acknowledged is on disk. A turn that was cut off by a crash is found again in
-// its rows: by the next request, or by the alarm that stands while anything is due.
+// its rows: by the next request, or by the alarm, which is set while anything is due.
 
 import { DurableObject } from "cloudflare:workers";
 import type { RequestKey } from "../../../src/platform/objects/account-rpc.ts";
@@ -44,12 +44,7 @@ export class Session extends DurableObject<AgentEnv> {
   readonly #subscribers = new Set<Subscriber>();
   #deletion: Promise<void> | undefined;
   #gone = false;
-  #made: SessionWork | undefined;
-
-  constructor(ctx: DurableObjectState, env: AgentEnv) {
-    super(ctx, env);
-    if (hasSchema(this.#sql)) createSchema(this.#sql);
-  }
+  #madeWork: SessionWork | undefined;
 
   /** Makes the session, with its first events. Called again with the same id it changes nothing. */
   create(meta: NewMeta, events: ClientEvent[]): Promise<Reply<Record<string, unknown>>> {
@@ -66,7 +61,7 @@ export class Session extends DurableObject<AgentEnv> {
           for (const event of events) acceptEvent(this.#sql, event, Date.now());
         });
       }
-      this.#work.kick();
+      this.#work.startDue();
       return this.#shape();
     });
   }
@@ -84,15 +79,16 @@ export class Session extends DurableObject<AgentEnv> {
       if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
       const stored = this.#commit(() => {
         const now = Date.now();
+        const begun = this.#work.runningTurn();
         const accepted = events.map((event, n) =>
-          acceptEvent(this.#sql, event, now, `events.${n}`),
+          acceptEvent(this.#sql, event, now, { place: `events.${n}`, begun }),
         );
         keepReply(this.#sql, request, accepted.map(({ id }) => id).join(","), now);
         return accepted;
       });
       if (events.some((event) => event.type === "user.interrupt")) this.#work.interrupt();
-      this.#work.invoked();
-      this.#work.kick();
+      this.#work.onRequest();
+      this.#work.startDue();
       return stored.map((event) => event.json);
     });
   }
@@ -139,7 +135,7 @@ export class Session extends DurableObject<AgentEnv> {
     return (await within(EXTRACT_REPLY_MS, this.#work.extract())) ?? { status: "running" };
   }
 
-  /** The queue has given up: what it was about is dropped, and people are told. */
+  /** The queue has given up: what its message was about is dropped, and an event says so. */
   async dropExtraction(upTo?: number): Promise<void> {
     if (!hasSchema(this.#sql) || this.#gone) return;
     this.#work.dropExtraction(upTo);
@@ -151,7 +147,7 @@ export class Session extends DurableObject<AgentEnv> {
       this.#open();
       if (readMeta(this.#sql).archivedAt !== null) throw archived();
       const after = this.#commit(() => requestCompaction(this.#sql));
-      this.#work.kick();
+      this.#work.startDue();
       if (!currentTurn(this.#sql)) await this.#work.done();
       return compactionReply(this.#sql, after);
     });
@@ -169,9 +165,9 @@ export class Session extends DurableObject<AgentEnv> {
           // Nobody can answer any more.
           if (isPaused(this.#sql, currentTurn(this.#sql))) interruptTurn(this.#sql, now);
         });
-        this.#work.kick();
-        await this.#work.settle(this.#drainMs(), false);
-        this.#work.kick();
+        this.#work.startDue();
+        await this.#work.drain(this.#drainMs());
+        this.#work.startDue();
       }
       return this.#shape();
     });
@@ -190,7 +186,7 @@ export class Session extends DurableObject<AgentEnv> {
     if (!hasSchema(this.#sql)) return;
     // Deletion was begun by an instance that died.
     if (readMeta(this.#sql).deleting) await this.#delete(this.#drainMs());
-    else this.#work.alarmed();
+    else this.#work.onAlarm();
   }
 
   #reading<T>(read: () => T): Promise<Reply<T>> {
@@ -203,10 +199,10 @@ export class Session extends DurableObject<AgentEnv> {
   /** Refuses what does not exist or is being deleted, and lets a cut-off turn go on. */
   #open(): void {
     if (!hasSchema(this.#sql) || readMeta(this.#sql).deleting) throw notFound();
-    this.#work.kick();
+    this.#work.startDue();
   }
 
-  /** One transaction; who listens is told when it is made. */
+  /** One transaction; then the subscribers are woken. */
   #commit<T>(write: () => T): T {
     if (this.#gone) throw notFound();
     const result = this.ctx.storage.transactionSync(write);
@@ -216,7 +212,7 @@ export class Session extends DurableObject<AgentEnv> {
 
   /** Made when it is first needed: a wrong variable is then the answer to a call, not a broken object. */
   get #work(): SessionWork {
-    this.#made ??= createSessionWork({
+    this.#madeWork ??= createSessionWork({
       ctx: this.ctx,
       env: () => this.env,
       commit: (write) => this.#commit(write),
@@ -225,7 +221,7 @@ export class Session extends DurableObject<AgentEnv> {
       },
       state: () => (this.#gone ? "gone" : this.#deletion ? "deleting" : "alive"),
     });
-    return this.#made;
+    return this.#madeWork;
   }
 
   #drainMs(): number {
@@ -245,8 +241,8 @@ export class Session extends DurableObject<AgentEnv> {
 
   async #clear(drainMs: number): Promise<void> {
     this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
-    this.#work.arm();
-    await this.#work.settle(drainMs, true);
+    this.#work.setAlarm();
+    await this.#work.drainAndStop(drainMs);
     const last = this.ctx.storage.transactionSync(() =>
       appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
     );

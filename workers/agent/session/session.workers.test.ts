@@ -4,6 +4,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { afterEach, expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
+import { eventually } from "../testing/eventually-fixture.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
 import { object, stub } from "../testing/session-object-fixture.ts";
 import { messageRow, progressRow } from "../testing/thread-rows-fixture.ts";
@@ -52,7 +53,7 @@ test("the alarm finds a turn that nobody asks for", async () => {
   await evict(id);
   expect(await runDurableObjectAlarm(object(id))).toBe(true);
   await inside(id, async (sql) => {
-    await settle(() => typesOf(sql).includes("session.status_idle"));
+    await eventually(() => typesOf(sql).includes("session.status_idle"));
   });
 });
 
@@ -71,7 +72,7 @@ test("rows that cannot be read are placeholders: the session opens, lists and go
   expect(page.ok && page.value.data.every((text) => isJson(text))).toBe(true);
   const reply = await stub(id).send([say("again")], undefined);
   expect(reply.ok).toBe(true);
-  await settle(async () => {
+  await eventually(async () => {
     const status = await stub(id).retrieve();
     return status.ok && status.value.status === "idle";
   });
@@ -119,6 +120,22 @@ test("an interrupt that was acknowledged holds after a crash", async () => {
       .exec<{ body: string }>("SELECT body FROM messages ORDER BY n DESC LIMIT 1")
       .one();
     expect(body).toContain("interrupted");
+  });
+});
+
+test("an interrupt that finds a queued turn just begun ends it, and says so on disk", async () => {
+  const id = await session([]);
+  await inside(id, (sql) => turnRow(sql, { status: "queued" }));
+  await evict(id);
+  // The object that is made for this request begins the turn, and its row still says that it is queued.
+  expect(await stub(id).send([{ type: "user.interrupt" }], undefined)).toMatchObject({ ok: true });
+  await untilIdle(id);
+  await inside(id, (sql) => {
+    const turn = sql.exec("SELECT status, interrupted FROM turns").toArray();
+    expect(turn).toEqual([{ status: "done", interrupted: 1 }]);
+    expect(sql.exec("SELECT outcome FROM progress").toArray()).toEqual([
+      { outcome: '{"reason":"interrupted"}' },
+    ]);
   });
 });
 
@@ -182,7 +199,7 @@ function untilIdle(id: string): Promise<string[]>;
 function untilIdle(id: string, types: false): Promise<unknown[]>;
 async function untilIdle(id: string, types = true): Promise<unknown[]> {
   let events: unknown[] = [];
-  await settle(async () => {
+  await eventually(async () => {
     const page = await stub(id).events({ limit: 100 });
     events = page.ok ? page.value.data.map((text): unknown => JSON.parse(text)) : [];
     return events.some((event) => typeOf(event) === "session.status_idle");
@@ -192,14 +209,6 @@ async function untilIdle(id: string, types = true): Promise<unknown[]> {
 
 function typeOf(event: unknown): string {
   return String(Reflect.get(Object(event), "type"));
-}
-
-async function settle(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 400; n++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error("It did not come to pass");
 }
 
 function isJson(text: string): boolean {

@@ -1,4 +1,4 @@
-// An extraction in the object of its session, watched step by step and killed behind any of them.
+// An extraction in the object of its session, watched step by step and killed after any of them.
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect } from "vitest";
@@ -24,7 +24,7 @@ import { server, withForkModel } from "./fork-model-fixture.ts";
 import { newMeta } from "./meta-fixture.ts";
 import { object, owner, stub } from "./session-object-fixture.ts";
 
-/** Sessions to be cleared behind a test. */
+/** Sessions to be cleared after a test. */
 export const made: string[] = [];
 
 /** The model's server, and sessions that go with their test; to be called once at the top of a file. */
@@ -42,7 +42,7 @@ export interface Life {
   memory(): ReturnType<typeof memdirStub>;
   /** Lets time pass for the runs that follow. */
   later(ms: number): void;
-  /** Runs what is due; behind its `dieAt`th step of any kind it is dead, and never learns of it. */
+  /** Runs what is due; after its `dieAt`th step of any kind it is dead, and never learns of it. */
   run(options?: {
     dieAt?: number;
     settings?: Partial<AgentSettings>;
@@ -187,12 +187,4 @@ export function inside<T>(id: string, work: (life: Life) => T | Promise<T>): Pro
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-export async function settle(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 400; n += 1) {
-    if (await holds()) return;
-    await pause(10);
-  }
-  throw new Error("It did not come to pass");
 }

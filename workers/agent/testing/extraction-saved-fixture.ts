@@ -42,7 +42,7 @@ export async function verifySaved(life: Life, where: string, exactly = true): Pr
       where,
     ).toContain(memory_version_id);
   }
-  // What healing added is not told of where a crash came right behind it.
+  // What healing added is not told of where a crash came right after it.
   const files = saved.map(({ path }) => path).filter((path) => path !== "/MEMORY.md");
   expect(files.toSorted(), where).toEqual(["/city.md", "/dog.md", "/tea.md"]);
 

@@ -1,11 +1,13 @@
 // The model's server of an extraction fork, which answers by what a request holds.
 
 import { afterEach, beforeEach } from "vitest";
-import { createStandIn, type ModelCall } from "../../../dev/fake-model/fake-model.ts";
+import { createFakeModel, type ModelCall } from "../../../dev/fake-model/fake-model.ts";
 import { withFetch } from "./session-object-fixture.ts";
 
-export const model = createStandIn({ reply: (call) => answerOf(call) });
-type Step = NonNullable<ReturnType<NonNullable<Parameters<typeof createStandIn>[0]>["reply"] & {}>>;
+export const model = createFakeModel({ reply: (call) => answerOf(call) });
+type Step = NonNullable<
+  ReturnType<NonNullable<Parameters<typeof createFakeModel>[0]>["reply"] & {}>
+>;
 
 export const server: {
   /** What it does in place of an answer, for one test. */

@@ -1,4 +1,4 @@
-// What must hold of a session behind any number of interrupts and kills.
+// What must hold of a session after any number of interrupts and kills.
 
 import { env, runInDurableObject } from "cloudflare:test";
 import type { Version } from "../../../src/platform/objects/memdir-rpc.ts";
@@ -178,7 +178,7 @@ function eventProblems(done: Case, events: readonly Event[]): string[] {
       ({ type, turn_id, seq }) =>
         type === "session.usage" && turn_id === use.turn_id && seq < (first?.event.seq ?? 0),
     );
-    if (late) problems.push(`the result of ${use.id} comes behind its turn`);
+    if (late) problems.push(`the result of ${use.id} comes after its turn`);
   }
   const started = events.filter(({ type }) => type === "span.model_request_start");
   for (const { id } of started) {
@@ -209,7 +209,7 @@ function eventProblems(done: Case, events: readonly Event[]): string[] {
   const last = ends.at(-1)?.seq ?? 0;
   const idle = statuses.filter(({ seq }) => seq > last);
   if (idle.length !== 1 || idle[0]?.stop_reason?.type !== "end_turn") {
-    problems.push(`behind the last turn: ${JSON.stringify(idle)}`);
+    problems.push(`after the last turn: ${JSON.stringify(idle)}`);
   }
   return problems;
 }
@@ -311,7 +311,7 @@ function versionProblems(versions: readonly Version[], events: readonly Event[])
     last.set(path ?? "", version);
     const same = before && before.operation === operation && before.sha256 === sha256;
     if (same) problems.push(`${operation} ${path} is version ${before.n} and ${n}`);
-    // What healing adds to the index is not told of where a kill came right behind it.
+    // What healing adds to the index is not told of where a kill came right after it.
     const own = actor.type === "session" && actor.by === "agent" && path !== "MEMORY.md";
     if (own && !told.includes(id))
       problems.push(`version ${n}, ${operation} ${path}, was not told`);

@@ -9,7 +9,7 @@ import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { workspaceMount } from "../../../src/platform/r2/mount-table.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import { readMeta } from "../rows/meta.ts";
-import { openWaits } from "../rows/pending-actions.ts";
+import { openActions } from "../rows/pending-actions.ts";
 import { currentTurn } from "../rows/turns.ts";
 import type { Session } from "../session/session.ts";
 import type { Case, Live } from "./fuzz-object-fixture.ts";
@@ -200,9 +200,11 @@ function waits(own: Live): Promise<{ id: string; kind: string }[]> {
       object(own.id),
       (_instance, { storage: { sql } }) => {
         const turn = currentTurn(sql);
-        return (turn ? openWaits(sql, turn.n).eventIds : []).map((id) => ({
+        return (turn ? openActions(sql, turn.n).eventIds : []).map((id) => ({
           id,
-          ...sql.exec<{ kind: string }>("SELECT kind FROM waits WHERE event_id = ?", id).one(),
+          ...sql
+            .exec<{ kind: string }>("SELECT kind FROM pending_actions WHERE event_id = ?", id)
+            .one(),
         }));
       },
     ),

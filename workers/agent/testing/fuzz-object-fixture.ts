@@ -2,7 +2,7 @@
 // files or the memory and each record is a moment. What it is built of is real but the model.
 
 import { env, runInDurableObject } from "cloudflare:test";
-import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
+import { createFakeModel } from "../../../dev/fake-model/fake-model.ts";
 import type { MemdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import type { AgentEnv } from "../../env.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
@@ -19,7 +19,7 @@ declare global {
   }
 }
 
-const MODEL = { ANTHROPIC_API_KEY: "stand-in", ANTHROPIC_BASE_URL: "http://model.test" };
+const MODEL = { ANTHROPIC_API_KEY: "demo-model", ANTHROPIC_BASE_URL: "http://model.test" };
 export const INTERRUPT: ClientEvent = { type: "user.interrupt" };
 
 /** Calls to the files and the memory that change something. */
@@ -64,7 +64,7 @@ export interface Live extends Case {
 
 /** By the id of the session. */
 export const live = new Map<string, Live>();
-const model = createStandIn({
+const model = createFakeModel({
   recordLimit: 1,
   reply: (call) =>
     call.purpose === "main" ? live.get(call.session ?? "")?.script(call) : undefined,

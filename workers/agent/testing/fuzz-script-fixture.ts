@@ -1,7 +1,7 @@
 // What a case of the interrupt fuzzing consists of: a model that calls several tools at random, each
 // change with a mark of its own, and the moments at which its turns are struck. All by a seed.
 
-import type { ModelCall, StandInOptions } from "../../../dev/fake-model/fake-model.ts";
+import type { FakeModelOptions, ModelCall } from "../../../dev/fake-model/fake-model.ts";
 
 export interface Random {
   /** A whole number from 0 up to, not including, `below`. */
@@ -134,7 +134,7 @@ export interface Asked {
   mark: string;
 }
 
-/** The words behind which the model only answers. */
+/** The words after which the model only answers. */
 export const LAST = "Is all well? This is the last one.";
 export const LAST_ANSWER = "All is well.";
 
@@ -142,7 +142,7 @@ export const LAST_ANSWER = "All is well.";
 export const SEEDED = 3;
 export const BIG = `${"A long line that fills the window, as such lines do.\n".repeat(160)}end\n`;
 
-type Step = ReturnType<NonNullable<StandInOptions["reply"]>>;
+type Step = ReturnType<NonNullable<FakeModelOptions["reply"]>>;
 
 /** A model that says and calls something else each time; what it asks to be changed goes to `asked`. */
 export function scriptOf(

@@ -3,7 +3,7 @@
 
 import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach } from "vitest";
-import { createStandIn } from "../../../dev/fake-model/fake-model.ts";
+import { createFakeModel } from "../../../dev/fake-model/fake-model.ts";
 import { newId } from "../../../src/platform/ids.ts";
 import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import { MODEL as SAID, USER } from "../../../src/shared/thread/entry.ts";
@@ -21,7 +21,7 @@ import { newMeta } from "./meta-fixture.ts";
 import { object, stub, withFetch } from "./session-object-fixture.ts";
 
 /** What no script answers: a fork that has nothing to note, and a conversation. */
-export const model = createStandIn({
+export const model = createFakeModel({
   reply: ({ purpose }) => ({ text: purpose === "main" ? "Hello." : "Nothing has changed." }),
 });
 const made = new Set<string>();
@@ -42,7 +42,7 @@ export interface NotesLife {
   notes(ports?: Partial<SessionContext>): SessionNotes;
   /** The conversation goes on by a turn, and has so many tokens then. */
   grow(tokens: number, calls?: number): { n: number; eventId: string };
-  /** An answer behind which the notes are looked at, and the end of what that began. */
+  /** An answer after which the notes are looked at, and the end of what that began. */
   update(tokens: number, ports?: Partial<SessionContext>): Promise<void>;
   runs(): Run[];
   events(): Record<string, unknown>[];
@@ -121,12 +121,4 @@ export function archive(sql: SqlStorage): void {
 /** An Edit of the notes by the fork. */
 export function edit(old_string: string, new_string: string, file_path = "/session/notes.md") {
   return { name: "Edit", input: { file_path, old_string, new_string } };
-}
-
-export async function settle(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 400; n += 1) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("It did not come to pass");
 }

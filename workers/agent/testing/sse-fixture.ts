@@ -6,7 +6,7 @@ import { eventStream } from "../stream/event-stream.ts";
 import type { PreviewFrame } from "../stream/preview.ts";
 import type { EventLog, Subscriber, SubscriptionOptions } from "../stream/subscription.ts";
 
-export interface Frame {
+interface Frame {
   event: string;
   id: string | undefined;
   data: string;
@@ -99,7 +99,7 @@ function clientOf(stream: ReadableStream<Uint8Array>): Client {
     }
     client.bytes += value.byteLength;
     rest += decoder.decode(value, { stream: true });
-    // An event ends with an empty line; what is behind the last one waits for more.
+    // An event ends with an empty line; what comes after the last one waits for more.
     const pieces = rest.split(/(?:\r\n|\r(?!\n)|\n){2}/);
     rest = pieces.pop() ?? "";
     for (const piece of pieces) take(client, piece);

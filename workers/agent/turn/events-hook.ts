@@ -1,4 +1,4 @@
-// What clients are told of a turn's steps. Each event is on disk with its step.
+// The events of a turn's steps. Each is on disk with its step.
 
 import { announceCall, announcedAs } from "../../../src/platform/threads/calls.ts";
 import type { TurnEventDraft } from "../../../src/shared/events/event.ts";
@@ -9,7 +9,7 @@ import type { AssistantBlock } from "../../../src/shared/thread/messages.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { failureError, problemError } from "../contract/session-errors.ts";
 import { appendEvent } from "../rows/events.ts";
-import { addWait, settleWait } from "../rows/pending-actions.ts";
+import { addPendingAction, closeAction } from "../rows/pending-actions.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { changeTurn, turnByNumber } from "../rows/turns.ts";
 import type { TurnRef } from "../setup/conversation.ts";
@@ -47,8 +47,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
       case "call_finished": {
         const { content, isError } = step.result;
         const toolUse = announcedAs(thread, step.callId);
-        // What the client gave itself nobody has to tell it.
-        const byClient = settleWait(sql, turn.n, step.callId);
+        const byClient = closeAction(sql, turn.n, step.callId);
         if (byClient || toolUse === undefined) return;
         event({
           type: "agent.tool_result",
@@ -69,8 +68,8 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
     }
   }
 
-  function answered({ message: said, calls, usage, problem }: AnsweredStep): void {
-    const blocks = said?.role === "assistant" ? said.content : [];
+  function answered({ message: answer, calls, usage, problem }: AnsweredStep): void {
+    const blocks = answer?.role === "assistant" ? answer.content : [];
     if (blocks.some(({ type }) => type === "thinking" || type === "redacted_thinking")) {
       event({ type: "agent.thinking", id: preview.thinkingId() });
     }
@@ -86,7 +85,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
     event({ type: "agent.message", content, id: preview.messageId() });
   }
 
-  /** Tells of a call, and keeps until when its answer is waited for, where it needs one. */
+  /** The event of a call; where it needs an answer, a pending action with its deadline. */
   function announce({ call, permission, malformed }: CallState): void {
     const { id: callId, name, input } = call;
     const forClient = permission === "client";
@@ -108,11 +107,11 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
         });
     announceCall(thread, callId, eventId);
     if (kind && until !== undefined) {
-      addWait(sql, { eventId, turn: turn.n, callId, kind, until }, session.now());
+      addPendingAction(sql, { eventId, turn: turn.n, callId, kind, until }, session.now());
     }
   }
 
-  return { record, preview: (said) => session.preview(preview.frames(said)) };
+  return { record, preview: (event) => session.preview(preview.frames(event)) };
 }
 
 /** Ends the model request that is open, if one is: what broke off has its price all the same. */

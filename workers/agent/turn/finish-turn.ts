@@ -9,13 +9,13 @@ import { appendEvent } from "../rows/events.ts";
 import type { BackgroundRules } from "../rows/extraction-state.ts";
 import { endTurnMark } from "../rows/extraction-state.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
-import { closeWaits } from "../rows/pending-actions.ts";
+import { closeActions } from "../rows/pending-actions.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import type { Turn } from "../rows/turns.ts";
 import { changeTurn, countQueuedTurns, turnByNumber, userWords } from "../rows/turns.ts";
 import { usageSnapshot } from "../rows/usage.ts";
 import { closeSpan } from "./events-hook.ts";
-import { pauseTurn } from "./pause-turn.ts";
+import { addActiveTime, pauseTurn } from "./pause-turn.ts";
 
 /**
  * Begins a turn, or goes on with one: its message joins the transcript the first time only. Within a
@@ -23,11 +23,11 @@ import { pauseTurn } from "./pause-turn.ts";
  */
 export function startTurn(sql: SqlStorage, turn: Turn, now: number): void {
   const resting = turn.resumeAt !== undefined;
-  if (turn.status === "waiting") {
+  if (turn.status === "queued") {
     const message = { role: "user" as const, content: userWords(sql, turn) };
     appendEntry(mainThread(sql), turn.n, { origin: USER, message });
   }
-  if (resting || (turn.status === "waiting" && !followsAnother(sql, turn))) {
+  if (resting || (turn.status === "queued" && !followsAnother(sql, turn))) {
     appendEvent(sql, { type: "session.status_running", turn_id: turn.eventId }, now);
   }
   changeTurn(sql, turn.n, {
@@ -60,13 +60,12 @@ export function finishTurn(
   }
   const thread = mainThread(sql);
   closeSpan({ sql, now: () => now }, turn);
-  closeWaits(sql, n);
+  closeActions(sql, n);
   if (!outcome) closeCalls(thread, n, CALL_FAILED);
   changeProgress(thread, n, { outcome: outcome ?? { reason: "stopped" } });
   changeTurn(sql, n, { status: "done" });
-  const meta = readMeta(sql);
-  const activeMs = meta.activeMs + (turn.startedAt === undefined ? 0 : now - turn.startedAt);
-  writeMeta(sql, { ...meta, activeMs, updatedAt: now });
+  addActiveTime(sql, turn, now);
+  writeMeta(sql, { ...readMeta(sql), updatedAt: now });
   for (const follow of FOLLOWS) follow({ sql, turn, outcome, background, now });
 }
 
@@ -82,10 +81,15 @@ interface Ended {
 }
 
 /** Step 12: what follows from a turn, in order, on disk with its end. */
-const FOLLOWS: ((ended: Ended) => void)[] = [tellWhy, askForExtraction, tellUsage, becomeIdle];
+const FOLLOWS: ((ended: Ended) => void)[] = [
+  reportFailure,
+  askForExtraction,
+  reportUsage,
+  becomeIdle,
+];
 
-/** Tells of an end that is not the answer's. */
-function tellWhy({ sql, turn, outcome, now }: Ended): void {
+/** The error of an end that is not the answer's. */
+function reportFailure({ sql, turn, outcome, now }: Ended): void {
   const error = endError(outcome);
   if (error) appendEvent(sql, { type: "session.error", error, turn_id: turn.eventId }, now);
 }
@@ -96,7 +100,7 @@ function endError(outcome: LoopOutcome | undefined) {
   return outcome.reason === "refusal" ? refusalError() : undefined;
 }
 
-/** What was said may be worth keeping: the turn is due to be looked at, or it is told why not. */
+/** What was said may be worth keeping: an extraction is due, or an event says why not. */
 function askForExtraction({ sql, turn, outcome, background, now }: Ended): void {
   if (!readMeta(sql).memory.enabled) return;
   const reason = endTurnMark(sql, turn.n, outcome, background, now);
@@ -105,7 +109,7 @@ function askForExtraction({ sql, turn, outcome, background, now }: Ended): void 
   appendEvent(sql, { type: "memory.skipped", by: "extraction", reason, turn_id }, now);
 }
 
-function tellUsage({ sql, turn, now }: Ended): void {
+function reportUsage({ sql, turn, now }: Ended): void {
   const usage = usageSnapshot(sql);
   appendEvent(sql, { type: "session.usage", turn_id: turn.eventId, usage, budget: null }, now);
 }

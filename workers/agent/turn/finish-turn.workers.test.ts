@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { readMessages } from "../../../src/platform/threads/view.ts";
 import type { AgentEnv } from "../../env.ts";
 import { writeMeta } from "../rows/meta.ts";
-import { addWait, openWaits } from "../rows/pending-actions.ts";
+import { addPendingAction, openActions } from "../rows/pending-actions.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { createSchema } from "../session/schema.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
@@ -33,8 +33,8 @@ test("a defect in the middle of calls tells of done work what it did, and of the
     const content = results.map(([id]) => ({ type: "tool_use", id, name: "Write", input }));
     messageRow(sql, "model", { role: "assistant", content });
     for (const [id, result] of results) callRow(sql, id, {}, { event_id: "sevt_2", result });
-    const wait = { turn: 1, kind: "approval" as const, until: 9 };
-    addWait(sql, { ...wait, eventId: "sevt_2", callId: "open" }, 1);
+    const action = { turn: 1, kind: "approval" as const, until: 9 };
+    addPendingAction(sql, { ...action, eventId: "sevt_2", callId: "open" }, 1);
     finishTurn(sql, 1, undefined, { everyTurns: 1, overBudget: false }, 2);
     const [said, answered] = readMessages(mainThread(sql));
     expect(JSON.stringify(said?.content)).toBe(JSON.stringify(content));
@@ -49,6 +49,6 @@ test("a defect in the middle of calls tells of done work what it did, and of the
       { type: "tool_result", tool_use_id: "open", ...failed },
     ]);
     expect(sql.exec("SELECT * FROM calls").toArray()).toEqual([]);
-    expect(openWaits(sql, 1).eventIds).toEqual([]);
+    expect(openActions(sql, 1).eventIds).toEqual([]);
   });
 });

@@ -42,7 +42,7 @@ export function joiningHook(
   };
 }
 
-/** Whether the model has had no word since its last results. */
+/** Whether the model has answered nothing since its last results. */
 function isAfterResults(history: readonly Message[]): boolean {
   const last = history.findLastIndex(({ role }) => role === "assistant");
   return history.slice(last + 1).some((message) => resultsOf(message).length > 0);

@@ -5,7 +5,7 @@ import { readMessages } from "../../../src/platform/threads/view.ts";
 import type { Draft } from "../../../src/shared/thread/entry.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
 import type { AgentEnv } from "../../env.ts";
-import { dueBatch, endTurnMark, settleUpTo } from "../rows/extraction-state.ts";
+import { advanceCursor, dueBatch, endTurnMark } from "../rows/extraction-state.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { changeTurn, currentTurn, queuedTurns, turnByNumber } from "../rows/turns.ts";
 import { createSchema } from "../session/schema.ts";
@@ -77,7 +77,7 @@ test("a joined message is looked at with the turn that it joined, and the cursor
     expect(countMessages(mainThread(sql), { first: 1, last: 1 })).toBe(1);
     expect(currentTurn(sql)).toBeUndefined();
 
-    settleUpTo(sql, 1, 4);
+    advanceCursor(sql, 1, 4);
     say(sql, "next");
     const after = running(sql).turn;
     expect(after.n).toBe(3);
@@ -87,7 +87,7 @@ test("a joined message is looked at with the turn that it joined, and the cursor
 
 test.each([
   ["before the model has spoken", [] as Message[]],
-  ["behind an answer that is to go on", [ASKED, RESULTS, { ...ASKED, content: [] }]],
+  ["after an answer that is to go on", [ASKED, RESULTS, { ...ASKED, content: [] }]],
 ])("nothing joins %s", (_name, history) =>
   inside(async (sql) => {
     say(sql, "go");

@@ -3,19 +3,19 @@
 
 import { appendEvent } from "../rows/events.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
-import { openWaits, stopWaits } from "../rows/pending-actions.ts";
+import { openActions, stopActions } from "../rows/pending-actions.ts";
 import type { Turn } from "../rows/turns.ts";
 import { changeTurn, currentTurn, turnByNumber } from "../rows/turns.ts";
 
-/** Whether a turn stands still until somebody answers. */
+/** Whether a turn is paused until somebody answers. */
 export function isPaused(sql: SqlStorage, turn: Turn | undefined): boolean {
   if (turn?.status !== "running" || turn.resumeAt === undefined || turn.interrupted) return false;
-  return openWaits(sql, turn.n).eventIds.length > 0;
+  return openActions(sql, turn.n).eventIds.length > 0;
 }
 
 /**
  * The turn has nothing to do until somebody answers. Where the last answer came in just now it goes on
- * at once, and nobody is told that it stood still; where nobody can answer any more it ends. Within a
+ * at once, without an event; where nobody can answer any more it ends. Within a
  * transaction.
  */
 export function pauseTurn(sql: SqlStorage, turn: Turn, now: number): void {
@@ -25,21 +25,30 @@ export function pauseTurn(sql: SqlStorage, turn: Turn, now: number): void {
     return;
   }
   if (!stayPaused(sql, turn, now)) return;
-  const activeMs = meta.activeMs + (turn.startedAt === undefined ? 0 : now - turn.startedAt);
-  writeMeta(sql, { ...meta, activeMs });
+  addActiveTime(sql, turn, now);
   changeTurn(sql, turn.n, { startedAt: undefined });
 }
 
-/** The turn that runs, or stands still, is to end. Within a transaction. */
-export function interruptTurn(sql: SqlStorage, now: number): void {
-  const turn = currentTurn(sql);
-  if (turn?.status !== "running") return;
-  const at = turn.resumeAt === undefined ? {} : { resumeAt: now };
-  changeTurn(sql, turn.n, { interrupted: true, ...at });
-  stopWaits(sql, turn.n);
+/** A turn stops running, for now or for good. Within a transaction. */
+export function addActiveTime(sql: SqlStorage, { startedAt }: Turn, now: number): void {
+  if (startedAt === undefined) return;
+  const meta = readMeta(sql);
+  writeMeta(sql, { ...meta, activeMs: meta.activeMs + now - startedAt });
 }
 
-/** An answer of a turn is on disk: one that stood still goes on after the last. Within a transaction. */
+/**
+ * The turn that runs, or is paused, is to end. `begun`: the turn that this instance has just begun, whose
+ * row may still say that it is queued. Within a transaction.
+ */
+export function interruptTurn(sql: SqlStorage, now: number, begun?: number): void {
+  const turn = currentTurn(sql);
+  if (!turn || (turn.status !== "running" && turn.n !== begun)) return;
+  const resumeAt = turn.resumeAt === undefined ? undefined : now;
+  changeTurn(sql, turn.n, { interrupted: true, resumeAt });
+  stopActions(sql, turn.n);
+}
+
+/** An answer of a turn is on disk: a paused one goes on after the last. Within a transaction. */
 export function answered(sql: SqlStorage, n: number, now: number): void {
   const turn = turnByNumber(sql, n);
   if (turn.resumeAt === undefined) return;
@@ -48,7 +57,7 @@ export function answered(sql: SqlStorage, n: number, now: number): void {
 
 /** False where nothing is open. */
 function stayPaused(sql: SqlStorage, turn: Turn, now: number): boolean {
-  const { eventIds, until } = openWaits(sql, turn.n);
+  const { eventIds, until } = openActions(sql, turn.n);
   if (until === undefined) return false;
   changeTurn(sql, turn.n, { resumeAt: until });
   appendEvent(

@@ -8,6 +8,7 @@ import type { ClientEvent } from "../contract/client-events.ts";
 import { appendEvent } from "../rows/events.ts";
 import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
+import { eventually } from "../testing/eventually-fixture.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
 import { object, stub } from "../testing/session-object-fixture.ts";
 import { callRow, messageRow, progressRow } from "../testing/thread-rows-fixture.ts";
@@ -61,14 +62,14 @@ test("answers that were kept before a crash are carried out after it, once each"
 test("the alarm ends a wait whose time is over, and gives the others theirs", async () => {
   const id = await waiting();
   await inside(id, async (sql, state) => {
-    sql.exec("UPDATE waits SET until = ? WHERE event_id = 'sevt_map'", Date.now() - 1);
+    sql.exec("UPDATE pending_actions SET until = ? WHERE event_id = 'sevt_map'", Date.now() - 1);
     sql.exec("UPDATE turns SET resume_at = ?", Date.now() - 1);
     await state.storage.setAlarm(Date.now() + 60_000);
   });
   await evictDurableObject(object(id));
   await runDurableObjectAlarm(object(id));
-  await settle(id, (sql) => row(sql, "sevt_map")?.state === "timeout");
-  await settle(id, (sql) => resumeAt(sql) === 7 * HOUR_MS + BASE);
+  await comesToPass(id, (sql) => row(sql, "sevt_map")?.state === "timeout");
+  await comesToPass(id, (sql) => resumeAt(sql) === 7 * HOUR_MS + BASE);
   expect(await stub(id).retrieve()).toMatchObject({ ok: true, value: { status: "idle" } });
   await inside(id, (sql) => {
     const [idle] = sql
@@ -83,10 +84,10 @@ test("the alarm ends a wait whose time is over, and gives the others theirs", as
   });
 });
 
-test("an answer behind the deadline is refused also before the alarm has come", async () => {
+test("an answer after the deadline is refused also before the alarm has come", async () => {
   const id = await waiting();
   await inside(id, (sql) => {
-    sql.exec("UPDATE waits SET until = ? WHERE event_id = 'sevt_map'", Date.now() - 1);
+    sql.exec("UPDATE pending_actions SET until = ? WHERE event_id = 'sevt_map'", Date.now() - 1);
   });
   const late: ClientEvent = { type: "user.custom_tool_result", custom_tool_use_id: "sevt_map" };
   expect(await stub(id).send([late], undefined)).toMatchObject({
@@ -105,7 +106,7 @@ test("an interrupt that was kept before a crash ends the turn after it", async (
   await stub(id).retrieve();
   const results = await resultMessage(id);
   expect(results).toMatchObject([{ is_error: true }, { is_error: true }]);
-  await settle(
+  await comesToPass(
     id,
     (sql) => sql.exec("SELECT 1 FROM turns WHERE status = 'done'").toArray().length === 1,
   );
@@ -120,7 +121,7 @@ test("a turn that comes to a wait in an archived session ends: nobody could answ
   await evictDurableObject(object(id));
   await stub(id).retrieve();
   expect(await resultMessage(id)).toMatchObject([{ is_error: true }, { is_error: true }]);
-  await settle(
+  await comesToPass(
     id,
     (sql) => sql.exec("SELECT 1 FROM turns WHERE status = 'done'").toArray().length === 1,
   );
@@ -156,7 +157,7 @@ async function waiting(): Promise<string> {
       const permission = kind === "client" ? "client" : "ask";
       callRow(sql, callId, call, { event_id: event, permission });
       sql.exec(
-        `INSERT INTO waits (event_id, turn, call_id, kind, announced_at, until)
+        `INSERT INTO pending_actions (event_id, turn, call_id, kind, announced_at, until)
          VALUES (?, 1, ?, ?, ?, ?)`,
         event,
         callId,
@@ -178,7 +179,7 @@ async function session(fields: Partial<NewMeta> = {}): Promise<string> {
 
 function answerRow(sql: SqlStorage, eventId: string, answer: CallAnswer): void {
   sql.exec(
-    "UPDATE waits SET state = ?, answer = ? WHERE event_id = ?",
+    "UPDATE pending_actions SET state = ?, answer = ? WHERE event_id = ?",
     answer.type,
     JSON.stringify(answer),
     eventId,
@@ -186,7 +187,7 @@ function answerRow(sql: SqlStorage, eventId: string, answer: CallAnswer): void {
 }
 
 function row(sql: SqlStorage, eventId: string) {
-  return sql.exec("SELECT * FROM waits WHERE event_id = ?", eventId).toArray()[0];
+  return sql.exec("SELECT * FROM pending_actions WHERE event_id = ?", eventId).toArray()[0];
 }
 
 function resumeAt(sql: SqlStorage): unknown {
@@ -196,7 +197,7 @@ function resumeAt(sql: SqlStorage): unknown {
 /** The message with the results of the calls, when it is there. */
 async function resultMessage(id: string): Promise<unknown> {
   let content: unknown;
-  await settle(id, (sql) => {
+  await comesToPass(id, (sql) => {
     const [found] = sql
       .exec<{ body: string }>("SELECT body FROM messages WHERE body LIKE '%tool_result%'")
       .toArray();
@@ -213,14 +214,12 @@ function inside(
   return runInDurableObject(object(id), (_instance, state) => work(state.storage.sql, state));
 }
 
-async function settle(id: string, holds: (sql: SqlStorage) => boolean): Promise<void> {
-  for (let n = 0; n < 400; n++) {
+function comesToPass(id: string, holds: (sql: SqlStorage) => boolean): Promise<void> {
+  return eventually(async () => {
     let held = false;
     await inside(id, (sql) => {
       held = holds(sql);
     });
-    if (held) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error("It did not come to pass");
+    return held;
+  });
 }

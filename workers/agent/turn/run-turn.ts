@@ -9,7 +9,7 @@ import type { CallAnswer } from "../../../src/shared/loop/pending-action.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { permissionOf } from "../../../src/shared/tools/permission.ts";
 import { loopHooks } from "../../../src/shared/turn/hooks.ts";
-import { waitAnswer } from "../rows/pending-actions.ts";
+import { actionAnswer } from "../rows/pending-actions.ts";
 import type { Turn } from "../rows/turns.ts";
 import type { Conversation } from "../setup/conversation.ts";
 import { openConversation } from "../setup/conversation.ts";
@@ -79,5 +79,5 @@ function answerTo(
   turn: Turn,
   callId: string,
 ): CallAnswer | undefined {
-  return commit(() => waitAnswer(sql, turn.n, callId, now()));
+  return commit(() => actionAnswer(sql, turn.n, callId, now()));
 }

@@ -1,5 +1,5 @@
 import { savedEvent } from "../../../src/shared/events/memory.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { receiptsIn } from "../../../src/shared/loop/tool.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { appendEvent } from "../rows/events.ts";
@@ -10,7 +10,7 @@ import { healIndex } from "../setup/memory.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
 /**
- * Tells of memories that the agent saved, and heals the index after a turn that wrote. `resumed`: an
+ * The events of memories that the agent saved. Heals the index after a turn that wrote. `resumed`: an
  * instance before this one may have written.
  */
 export function savedHook(
@@ -21,7 +21,7 @@ export function savedHook(
 ): TurnHook {
   let wrote = resumed;
   // Only what is on disk has a receipt.
-  const tell = (receipts: readonly Receipt[]) => {
+  const report = (receipts: readonly Receipt[]) => {
     if (receipts.length === 0) return;
     wrote = true;
     markWrote(sql, turn.n);
@@ -30,12 +30,12 @@ export function savedHook(
   };
   return {
     record(step) {
-      if (step.type === "call_finished") tell(receiptsIn(step.result.notes));
+      if (step.type === "call_finished") report(receiptsIn(step.result.notes));
     },
     async ended(outcome) {
       if (!outcome || !wrote) return;
       const healed = await healIndex(memory);
-      if (healed.length > 0) commit(() => tell(healed));
+      if (healed.length > 0) commit(() => report(healed));
     },
   };
 }

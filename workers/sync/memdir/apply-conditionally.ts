@@ -2,7 +2,7 @@
 // and where it does not, import what it holds and decide anew.
 
 import type { Actor } from "../../../src/platform/objects/memdir-rpc.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import type { ChangedOutside, PutChange, Written } from "./apply.ts";
 import { applyDelete, applyPut } from "./apply.ts";
 import type { Directory } from "./directory.ts";

@@ -8,7 +8,7 @@ import * as z from "zod";
 import { newId } from "../../../src/platform/ids.ts";
 import type { Actor } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { deleteInR2, putInR2 } from "./conditional-r2.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";

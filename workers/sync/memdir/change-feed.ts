@@ -1,6 +1,6 @@
 // Followers of the changes: each waits until the next one, or until its time is over.
 
-export interface ChangeFeed {
+interface ChangeFeed {
   /** Wakes every follower; they look at the rows themselves. */
   announce(): void;
   /** Resolves at the next announcement, or after so many milliseconds. */

@@ -9,7 +9,7 @@ import type {
 } from "../../../src/platform/objects/memdir-rpc.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import type { Decision } from "./apply-conditionally.ts";
 import { applyConditionally, finished } from "./apply-conditionally.ts";
 import type { Directory } from "./directory.ts";

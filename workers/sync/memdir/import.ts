@@ -4,7 +4,8 @@
 import { newId } from "../../../src/platform/ids.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import type { FileEntry, Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
+import type { FileEntry } from "../../../src/shared/files/store.ts";
 import { MEMORY_FILE_BYTES, STORAGE_CONCURRENCY } from "../../../src/shared/limits/files.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";

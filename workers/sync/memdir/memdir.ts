@@ -13,6 +13,7 @@ import { clearPrefix } from "../../../src/platform/r2/clear-prefix.ts";
 import { storeFiles } from "../../../src/platform/r2/mount-table.ts";
 import { createSecretScan } from "../../../src/platform/secrets/secret-scan.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { CHANGES_WAIT_MS, OUTBOX_MS } from "../../../src/shared/limits/memory.ts";
 import type { SyncEnv } from "../../env.ts";
 import { recover } from "./apply.ts";
@@ -184,11 +185,11 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     return this.#changing((dir) => rewind(dir, to, change));
   }
 
-  async importChanges(): Promise<Reply<Rpc.Receipt[]>> {
+  async importChanges(): Promise<Reply<Receipt[]>> {
     return this.#changing((dir) => importChanges(dir));
   }
 
-  async reconcile(actor: Rpc.Actor): Promise<Reply<Rpc.Receipt[]>> {
+  async reconcile(actor: Rpc.Actor): Promise<Reply<Receipt[]>> {
     return this.#changing((dir) => reconcile(dir, actor));
   }
 

@@ -8,7 +8,7 @@ import type { Actor, MemdirStub, Version } from "../../../src/platform/objects/m
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { createMounts } from "../../../src/shared/files/mounts.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import type { ToolResult, WriteTool } from "../../../src/shared/loop/tool.ts";
 import { createDeleteTool } from "../../../src/shared/tools/delete.ts";
 import { createEditTool } from "../../../src/shared/tools/edit.ts";

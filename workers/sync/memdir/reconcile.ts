@@ -1,7 +1,7 @@
 import { log } from "../../../src/platform/log.ts";
 import type { Actor } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { MEMORY_FILE_BYTES } from "../../../src/shared/limits/files.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import type { Reconciled, TopicFile } from "../../../src/shared/memdir/reconcile.ts";

@@ -20,7 +20,7 @@ export interface Order {
   to: string;
 }
 
-export interface StormPorts {
+interface StormPorts {
   stub(): MemdirStub;
   bucket: R2Bucket;
   prefix: string;
@@ -30,7 +30,7 @@ export interface StormPorts {
   kill(): Promise<void>;
 }
 
-export interface Storm {
+interface Storm {
   /**
    * Every change that was acknowledged; `text` is what it wrote, or a part of it, if it did; `on` the
    * hash that it was conditional on.

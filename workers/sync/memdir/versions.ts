@@ -5,7 +5,8 @@ import type {
   Version,
   VersionQuery,
 } from "../../../src/platform/objects/memdir-rpc.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
+import { operation } from "../../../src/shared/files/receipt.ts";
 
 const actor = z.discriminatedUnion("type", [
   z.object({
@@ -16,7 +17,6 @@ const actor = z.discriminatedUnion("type", [
   z.object({ type: z.literal("user"), userId: z.string() }),
   z.object({ type: z.literal("external") }),
 ]);
-const operation = z.enum(["created", "modified", "deleted"]);
 
 type Row = {
   n: number;
@@ -36,7 +36,7 @@ type Row = {
 const COLUMNS =
   "n, id, memory_id, operation, path, sha256, size, actor, at, redacted_at, redacted_by";
 
-export interface NewVersion {
+interface NewVersion {
   id: string;
   memoryId: string;
   operation: Operation;

@@ -11,7 +11,7 @@ import type {
   WriteRequest,
 } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { MEMORY_FILE_BYTES } from "../../../src/shared/limits/files.ts";
 import { MEMORIES_PER_STORE } from "../../../src/shared/limits/memory.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";

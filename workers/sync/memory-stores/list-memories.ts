@@ -1,7 +1,7 @@
 import type { MemdirStub, MemoryHead } from "../../../src/platform/objects/memdir-rpc.ts";
 import { answered } from "./store-request.ts";
 
-export interface ListRequest {
+interface ListRequest {
   /** "" or a folder that ends in "/". */
   prefix: string;
   /** 1: what lies deeper than the prefix's own children shows as its folder. */
@@ -11,7 +11,7 @@ export interface ListRequest {
   after: string | undefined;
 }
 
-export type ListItem =
+type ListItem =
   | { at: string; head: MemoryHead }
   /** A folder, with its final "/". */
   | { at: string; head: undefined };

@@ -9,7 +9,7 @@ import type { MemdirStub, StoreMeta } from "../../../src/platform/objects/memdir
 /** A row without an object that is older than this is what a crash left, in milliseconds. */
 const CREATION_MS = 10 * 60 * 1000;
 
-export interface StorePage {
+interface StorePage {
   stores: StoreMeta[];
   /** The last row of the page, where another one follows. */
   last: StoreRow | undefined;

@@ -7,7 +7,7 @@ import type {
   StoreMeta,
   Version,
 } from "../../../src/platform/objects/memdir-rpc.ts";
-import type { Receipt } from "../../../src/shared/files/store.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { shownMetadata } from "./store-metadata.ts";
 
 // A byte order mark is part of the content: the hash is of these very bytes.

@@ -2,32 +2,22 @@
 // alive while it runs.
 
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { drive } from "../../../src/platform/threads/drive.ts";
 import { countMessages } from "../../../src/platform/threads/entries.ts";
-import { loopPorts } from "../../../src/platform/threads/loop-ports.ts";
 import { inheritRead, knownFiles } from "../../../src/platform/threads/read-files.ts";
-import { readTurn } from "../../../src/platform/threads/record-step.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
 import { recalledIn } from "../../../src/shared/extraction/check-repeats.ts";
 import { extractionPrompt } from "../../../src/shared/extraction/prompt.ts";
 import { extractionTools } from "../../../src/shared/extraction/sandbox.ts";
-import { runFork as forkLoop } from "../../../src/shared/fork/run-fork.ts";
-import {
-  EXTRACTION_ITERATIONS,
-  EXTRACTION_MS,
-  FORK_MODEL_ATTEMPTS,
-} from "../../../src/shared/limits/extraction.ts";
+import { EXTRACTION_ITERATIONS, EXTRACTION_MS } from "../../../src/shared/limits/extraction.ts";
 import { SCAN_FILES } from "../../../src/shared/limits/memory.ts";
 import type { FailureKind } from "../../../src/shared/loop/model.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { Tool } from "../../../src/shared/loop/tool.ts";
-import { runLogHook } from "../rows/run-log.ts";
 import type { Run } from "../rows/runs.ts";
 import { beginRun, isUnfinished } from "../rows/runs.ts";
-import { FORK_TURN } from "../rows/session-threads.ts";
-import { usageHook } from "../rows/usage.ts";
 import type { Conversation } from "../setup/conversation.ts";
 import { sessionMounts } from "../setup/conversation.ts";
+import { driveFork } from "../setup/drive-fork.ts";
 import type { SharedPrefix } from "../setup/fork-prefix.ts";
 import { forkPrefix } from "../setup/fork-prefix.ts";
 import type { TurnMemory } from "../setup/memory.ts";
@@ -63,7 +53,7 @@ export async function newRun(
 }
 
 /** Undefined where it was cut off: its signal, a lease that passed on, or somebody who ended the run. */
-export async function runFork(
+export async function driveRun(
   session: SessionContext,
   of: Extracted,
   run: Run,
@@ -71,33 +61,33 @@ export async function runFork(
   signal: AbortSignal,
 ): Promise<ForkEnd | undefined> {
   const { sql, settings } = session;
-  const { meta } = of;
   const stop = new AbortController();
   const cut = AbortSignal.any([signal, stop.signal]);
   const deadline = session.now() + EXTRACTION_MS;
   const isLate = () => session.now() > deadline;
   const prefix = forkPrefix(of, { upToTurn: run.lastTurn, fromTurn: run.firstTurn });
-  const most = { iterations: EXTRACTION_ITERATIONS, attempts: FORK_MODEL_ATTEMPTS };
-  const ports = {
-    ...loopPorts(settings, meta.model, most),
+  const fork = {
+    purpose: "extraction",
+    sessionId: of.meta.id,
+    run,
+    prefix,
     tools: forkTools(session, of, run, prefix, lease),
-  };
-  const state = readTurn(run.thread, FORK_TURN);
-  const fork = forkLoop(prefix, { purpose: "extraction", sessionId: meta.id }, state, ports, cut);
+    iterations: EXTRACTION_ITERATIONS,
+  } as const;
   let failure: FailureKind | undefined;
   const watch: StepHook = {
     record(step) {
       if (step.type === "request_failed") failure = step.failure.kind;
     },
   };
-  const hooks = [watch, runLogHook(sql, run), usageHook(session, "extraction", meta.model)];
+  const isCut = () => {
+    if (isLate() || !isUnfinished(sql, run.n)) stop.abort();
+    return cut.aborted;
+  };
   const heart = keepAlive(lease, settings.LEASE_MS, stop);
   const timer = setTimeout(() => stop.abort(), EXTRACTION_MS);
   try {
-    const outcome = await drive(fork, session, run.thread, FORK_TURN, hooks, () => {
-      if (isLate() || !isUnfinished(sql, run.n)) stop.abort();
-      return cut.aborted;
-    });
+    const outcome = await driveFork(session, fork, cut, isCut, [watch]);
     if (outcome) return { outcome, failure };
     return isLate() ? { outcome: { reason: "failed" } } : undefined;
   } finally {
@@ -142,7 +132,7 @@ function keepAlive(
       (renewed) => {
         if (renewed.ok && renewed.value.status !== "granted") stop.abort();
       },
-      // One that cannot be told now is told the next time; a lease that has passed on refuses writes.
+      // A renewal that fails is tried again; a lease that has passed on refuses writes.
       () => {},
     );
   }, ms / 3);

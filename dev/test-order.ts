@@ -1,0 +1,52 @@
+// The order in which test files start. The long ones begin first, so that none is left over at the
+// end; a fresh clone has no times of an earlier run to order by.
+
+import { basename } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files that take ten seconds or more, the longest first. */
+const LONG_FILES = [
+  "hostile-paths.long.test.ts",
+  "interrupt-fuzz.workers.test.ts",
+  "storm.workers.test.ts",
+  "extraction-crash.workers.test.ts",
+  "r2-files.workers.test.ts",
+  "extraction-faults.workers.test.ts",
+  "extraction-crash.long.test.ts",
+  "crash.long.test.ts",
+  "waits-crash.test.ts",
+  "extraction.test.ts",
+  "extraction-crash.test.ts",
+  "start.test.ts",
+  "settings.test.ts",
+  "hostile-paths.test.ts",
+  "prefix.test.ts",
+  "compaction.test.ts",
+  "interrupt.test.ts",
+  "page.test.ts",
+  "compaction-notes.test.ts",
+  "crash.test.ts",
+  "join.test.ts",
+  "compaction-crash.test.ts",
+  "hostile-model.test.ts",
+  "faults.test.ts",
+  "recall.test.ts",
+];
+/** A process of one project cannot serve another, so each project's files stay together. */
+const PROJECTS = ["core", "e2e", "workers"];
+
+export class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const ordered = await super.sort(files);
+    return ordered.toSorted(
+      (a, b) =>
+        PROJECTS.indexOf(a.project.name) - PROJECTS.indexOf(b.project.name) ||
+        placeOf(a) - placeOf(b),
+    );
+  }
+}
+
+function placeOf({ moduleId }: TestSpecification): number {
+  const place = LONG_FILES.indexOf(basename(moduleId));
+  return place < 0 ? LONG_FILES.length : place;
+}

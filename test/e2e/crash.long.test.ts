@@ -1,0 +1,3 @@
+import { killsInTurns, MOMENTS } from "./crash-fixture.ts";
+
+killsInTurns(MOMENTS);

@@ -1,0 +1,3 @@
+import { killsInExtractions } from "./extraction-crash-fixture.ts";
+
+killsInExtractions(2);

@@ -1,0 +1,3 @@
+import { extractionCrowd } from "./extraction-crowd-fixture.ts";
+
+await extractionCrowd(8);

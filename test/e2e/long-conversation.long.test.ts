@@ -1,0 +1,3 @@
+import { longConversation } from "./long-conversation-fixture.ts";
+
+await longConversation(200);

@@ -33,7 +33,7 @@ const LONG_FILES = [
   "recall.test.ts",
 ];
 /** A process of one project cannot serve another, so each project's files stay together. */
-const PROJECTS = ["core", "e2e", "workers"];
+const PROJECTS = ["core", "workers", "e2e"];
 
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

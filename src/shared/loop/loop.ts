@@ -65,6 +65,22 @@ export type Prepared =
 /**
  * Runs one turn. Yields every step for the caller to record; returns why the turn ended or paused.
  * Aborting `signal` is the user's interrupt: every tool call still gets a result before the loop ends.
+ *
+ * The steps of an iteration, and where each is done:
+ *
+ * 1. messages after the last compaction      `prepare`: the view of the thread
+ * 2. large results held to their budget      `calls.ts`, when a result is made
+ * 3. old history trimmed                     `prepare`: one shrinking of the view
+ * 4. old results become markers              `prepare`: the same
+ * 5. context with its own summary left out   `prepare`: the same
+ * 6. compaction near the window              `prepare`
+ * 7. what is still too large refused         `prepare`
+ * 8. the model, and the tools that it calls  `call-model.ts`, `calls.ts`
+ * 9. hooks after an answer, not awaited      `sampled`
+ * 10. interrupt: every call gets a result    `calls.ts`, `interrupt`
+ * 11. results and what joins make it go on   `joining`
+ * 12. hooks after a final answer             the caller's, in the transaction that ends the turn
+ * 13. the reason for ending                  the return value
  */
 export async function* runLoop(
   state: TurnState,
@@ -81,7 +97,7 @@ export async function* runLoop(
     let started: Parameters<typeof runCalls>[1] = new Map();
     let answered = pending.length > 0;
     if (!answered) {
-      // Steps 1 to 7: boundary, budgets, trimming, micro-compaction, collapse, compaction, refusal.
+      // Steps 1 to 7.
       const prepared = await hooks.prepare?.(call.tooLong);
       call = { ...call, tooLong: false };
       if (signal.aborted) return yield* interrupt("");

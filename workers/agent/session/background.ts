@@ -9,7 +9,7 @@ import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts"
 import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { sendWork } from "../../../src/platform/queue.ts";
 import { delay, within } from "../../../src/platform/sleep.ts";
-import { RESEND_FIRST_MS } from "../../../src/shared/limits/extraction.ts";
+import { RESEND_MOST_MS } from "../../../src/shared/limits/extraction.ts";
 import { WATCHDOG_MS } from "../../../src/shared/limits/turn.ts";
 import { extract } from "../extraction/extract.ts";
 import { wakeNext } from "../extraction/wake-next.ts";
@@ -97,9 +97,7 @@ export function createBackground(session: SessionContext): Background {
       const final = wanted || readMeta(sql).archivedAt !== null;
       if (!final && requested <= cursor && lease === null) return { status: "none" };
       if (!final && (await background.overBudget())) {
-        session.commit(() =>
-          changeExtraction(sql, { resendAt: session.now() + RESEND_FIRST_MS * 40 }),
-        );
+        session.commit(() => changeExtraction(sql, { resendAt: session.now() + RESEND_MOST_MS }));
         return { status: "none" };
       }
       return running ? { status: "waiting" } : start(final);

@@ -13,8 +13,19 @@ import { joiningHook } from "./joining-hook.ts";
 import { savedHook } from "./saved-hook.ts";
 
 /**
- * The parts of a turn, in the order in which each moment comes to them. What follows from a turn's end
- * is in `finish-turn.ts`.
+ * The parts of a turn, in the order in which each moment comes to them:
+ *
+ * subrequests  prepare                      pauses a turn before the platform's limit
+ * context      prepare, record              makes the conversation fit, keeps account of its size
+ * events       record, preview              what clients are told
+ * saved        record, ended                events of saved memories; heals the index after the loop
+ * usage        record                       counts tokens
+ * notes        record, sampled              counts what notes go by; starts an update that is due
+ * recall       after, joining, record, ended  searches beside the model, attaches what it finds
+ * joining      joining, record              takes in messages that came meanwhile
+ *
+ * A turn begins and ends in `finish-turn.ts`, which also has what follows from its end (step 12); it
+ * pauses in `pause-turn.ts`. `session/session-work.ts` runs them one after the other.
  */
 export function turnHooks(
   session: SessionContext,
@@ -32,7 +43,7 @@ export function turnHooks(
     memory && savedHook(session, turn, memory, resumed),
     usageHook(session, "main", meta.model),
     notesHook(session, turn),
-    // What was recalled joins first: it belongs to the turn's own question.
+    // Before joining: what was recalled belongs to the turn's own question.
     recallHook(session, of, turn, state, signal),
     meta.midTurnMessages === "join" ? joiningHook(session, turn, signal) : undefined,
   ];

@@ -9,7 +9,7 @@ const LONG_FORMS = "**/*.long.test.ts";
 // What computes comes first, one file a core: some of it must not take long. The rest waits for
 // processes most of the time, so that more of it fits side by side.
 const COMPUTING = { maxWorkers: 2, sequence: { groupOrder: 0 } };
-const WAITING = { maxWorkers: 5, sequence: { groupOrder: 1 } };
+const WAITING = { maxWorkers: 6, sequence: { groupOrder: 1 } };
 
 // Three places to run: what is pure on Node, what needs the platform inside workerd, and the whole
 // service from outside.
@@ -46,6 +46,7 @@ export default defineConfig({
                 STORM_SEED: process.env.STORM_SEED ?? "1",
                 FUZZ_CASES: process.env.FUZZ_CASES ?? "30",
                 FUZZ_SEED: process.env.FUZZ_SEED ?? "1",
+                CRASH_STRIDE: process.env.CRASH_STRIDE ?? "3",
               },
               // Nothing here talks to the world; what tries is told so.
               outboundService: () => new Response("no network in tests", { status: 400 }),
@@ -57,7 +58,11 @@ export default defineConfig({
           ...WAITING,
           // The storms have one form; how long it is, their variables say.
           include: long
-            ? ["workers/**/storm.workers.test.ts", "workers/**/interrupt-fuzz.workers.test.ts"]
+            ? [
+                "workers/**/storm.workers.test.ts",
+                "workers/**/interrupt-fuzz.workers.test.ts",
+                "workers/**/extraction-crash.workers.test.ts",
+              ]
             : ["src/platform/**/*.workers.test.ts", "workers/**/*.workers.test.ts"],
           // One workerd for all files of a worker; each test uses names of its own.
           isolate: false,

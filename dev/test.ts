@@ -42,6 +42,7 @@ function goLong(): void {
   const storms = {
     STORM_OPERATIONS: "10000",
     STORM_SEED: seed(),
+    CRASH_STRIDE: "1",
     FUZZ_CASES: "500",
     FUZZ_SEED: seed(),
   };

@@ -46,7 +46,8 @@ function record(
   step: RecordedStep,
 ): void {
   commit(() => {
-    recordStep(thread, turn, step, now());
-    for (const hook of hooks) hook.record?.(step);
+    const at = now();
+    recordStep(thread, turn, step, at);
+    for (const hook of hooks) hook.record?.(step, at);
   });
 }

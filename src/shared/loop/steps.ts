@@ -110,8 +110,8 @@ export type RecordedStep = Exclude<LoopStep, { type: "preview" }>;
  * `record`, whose throw undoes the step and ends the run.
  */
 export interface StepHook {
-  /** Within the transaction that records a step, after its own rows. */
-  record?: ((step: RecordedStep) => void) | undefined;
+  /** Within the transaction that records a step, after its own rows. `now`: one moment for all of it. */
+  record?: ((step: RecordedStep, now: number) => void) | undefined;
   /** After the step is on disk. */
   after?: ((step: RecordedStep) => void) | undefined;
   /** A stream event; never on disk. */

@@ -1,5 +1,6 @@
 // An extraction that dies after any of its steps, or whose lease has passed on.
 
+import { env } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { readExtraction } from "../rows/extraction-state.ts";
@@ -13,14 +14,25 @@ import {
 import { ownOf, seedIndex, verifySaved, versionsOf } from "../testing/extraction-saved-fixture.ts";
 import { model, server } from "../testing/fork-model-fixture.ts";
 
+declare global {
+  namespace Cloudflare {
+    interface Env {
+      CRASH_STRIDE: string;
+    }
+  }
+}
+
 withExtractions();
+
+/** Every so many-th step is one to die after; the long run takes each. */
+const STRIDE = Number(env.CRASH_STRIDE);
 
 test("killed after any of its steps, an extraction goes on and does nothing twice", {
   timeout: 120_000,
 }, async () => {
   // The first one lives, and shows what its steps are.
   let steps: string[] = [];
-  for (let dieAt = 0; dieAt < Math.max(steps.length, 1); dieAt += 1) {
+  for (let dieAt = 0; dieAt < Math.max(steps.length, 1); dieAt += dieAt ? STRIDE : 1) {
     const id = await session();
     await inside(id, async (life) => {
       endedTurn(life.sql, "I live in Turku, drink tea and own a dog.");

@@ -70,10 +70,10 @@ export function recallHook(
   let attached: Message | undefined;
   let waited = false;
   let recorded = false;
-  const record = (recalled: Recalled) => {
+  const record = (recalled: Recalled, now: number) => {
     if (recorded) return;
     recorded = true;
-    recordRecall(sql, turn, recalled, session.now());
+    recordRecall(sql, turn, recalled, now);
   };
   const begin = () => {
     if (stopped.aborted) return;
@@ -98,7 +98,7 @@ export function recallHook(
       const { attachment, attached: memories } = found;
       if (attachment === undefined) {
         const recalled = found;
-        session.commit(() => record(recalled));
+        session.commit(() => record(recalled, session.now()));
         return [];
       }
       const draft = textDraft(
@@ -108,8 +108,8 @@ export function recallHook(
       attached = draft.message;
       return [draft];
     },
-    record(step) {
-      if (step.type === "joined" && step.message === attached && found) record(found);
+    record(step, now) {
+      if (step.type === "joined" && step.message === attached && found) record(found, now);
     },
     after(step) {
       // The search begins soon after the model was asked, or at once when it is at work.
@@ -124,7 +124,7 @@ export function recallHook(
       const paused = outcome?.reason === "paused" || outcome?.reason === "requires_action";
       if (!outcome || paused || recorded || !search) return;
       const recalled = discardRecall(found ?? NOTHING);
-      session.commit(() => record(recalled));
+      session.commit(() => record(recalled, session.now()));
     },
   };
 }

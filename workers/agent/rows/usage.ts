@@ -62,11 +62,11 @@ export function countUsage(
 export function usageHook(context: ThreadContext, purpose: Purpose, own: string): StepHook {
   let model = own;
   return {
-    record(step) {
+    record(step, now) {
       // A fallback may have taken over.
       if (step.type === "request_started") model = step.model;
       const usage = usageOf(step);
-      if (usage) addUsage(context.sql, purpose, model, usage, context.now());
+      if (usage) addUsage(context.sql, purpose, model, usage, now);
     },
     dropped: (step) => countUsage(context, { purpose, model }, usageOf(step)),
   };

@@ -16,30 +16,33 @@ import type { TurnRef } from "../setup/conversation.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import { createPreview } from "../stream/preview.ts";
 
-type Context = Pick<SessionContext, "sql" | "now" | "settings" | "preview">;
+type Context = Pick<SessionContext, "sql" | "settings" | "preview">;
 
 export function eventsHook(session: Context, turn: TurnRef): TurnHook {
   const { sql } = session;
   const thread = mainThread(sql);
   let preview = createPreview();
+  /** When the step that is being recorded happened. */
+  let now = 0;
   const event = (draft: TurnEventDraft) =>
-    appendEvent(sql, { ...draft, turn_id: turn.eventId }, session.now()).id;
+    appendEvent(sql, { ...draft, turn_id: turn.eventId }, now).id;
 
-  function record(step: RecordedStep): void {
+  function record(step: RecordedStep, at: number): void {
+    now = at;
     switch (step.type) {
       case "request_started":
         preview = createPreview();
         changeTurn(sql, turn.n, { span: event({ type: "span.model_request_start" }) });
         return;
       case "request_failed":
-        closeSpan(session, turn, step.failure.usage);
+        closeSpan(sql, turn, { usage: step.failure.usage }, now);
         event({
           type: "session.error",
           error: failureError(step.failure, step.outcome?.reason),
         });
         // The session shows until when it waits.
         if (step.next.action !== "pause") return;
-        changeTurn(sql, turn.n, { resumeAt: session.now() + step.next.ms });
+        changeTurn(sql, turn.n, { resumeAt: now + step.next.ms });
         return;
       case "answered":
         answered(step);
@@ -59,7 +62,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
       }
       case "interrupted":
         if (step.text.trim() !== "") message([{ type: "text", text: step.text }]);
-        closeSpan(session, turn, step.usage);
+        closeSpan(sql, turn, { usage: step.usage }, now);
         return;
       case "call_planned":
       case "results":
@@ -75,7 +78,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
     }
     message(blocks);
     for (const state of calls) announce(state);
-    closeSpan(session, turn, usage, false);
+    closeSpan(sql, turn, { usage, isError: false }, now);
     if (problem) event({ type: "session.error", error: problemError(problem) });
   }
 
@@ -94,7 +97,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
     const kind = forClient ? "client" : permission === "ask" ? "approval" : undefined;
     const { APPROVAL_TIMEOUT_MS, CUSTOM_TOOL_TIMEOUT_MS } = session.settings;
     const ms = { approval: APPROVAL_TIMEOUT_MS, client: CUSTOM_TOOL_TIMEOUT_MS };
-    const until = kind && session.now() + ms[kind];
+    const until = kind && now + ms[kind];
     const expires_at = until === undefined ? undefined : new Date(until).toISOString();
     const eventId = forClient
       ? event({ type: "agent.custom_tool_use", name, input, expires_at })
@@ -107,7 +110,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
         });
     announceCall(thread, callId, eventId);
     if (kind && until !== undefined) {
-      addPendingAction(sql, { eventId, turn: turn.n, callId, kind, until }, session.now());
+      addPendingAction(sql, { eventId, turn: turn.n, callId, kind, until }, now);
     }
   }
 
@@ -116,10 +119,10 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
 
 /** Ends the model request that is open, if one is: what broke off has its price all the same. */
 export function closeSpan(
-  { sql, now }: Pick<SessionContext, "sql" | "now">,
+  sql: SqlStorage,
   turn: TurnRef,
-  usage: Usage = NO_USAGE,
-  isError = true,
+  { usage = NO_USAGE, isError = true }: { usage?: Usage | undefined; isError?: boolean },
+  now: number,
 ): void {
   const { span } = turnByNumber(sql, turn.n);
   if (span === undefined) return;
@@ -138,7 +141,7 @@ export function closeSpan(
       },
       turn_id: turn.eventId,
     },
-    now(),
+    now,
   );
   changeTurn(sql, turn.n, { span: undefined });
 }

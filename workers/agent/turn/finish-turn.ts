@@ -59,7 +59,7 @@ export function finishTurn(
     return;
   }
   const thread = mainThread(sql);
-  closeSpan({ sql, now: () => now }, turn);
+  closeSpan(sql, turn, {}, now);
   closeActions(sql, n);
   if (!outcome) closeCalls(thread, n, CALL_FAILED);
   changeProgress(thread, n, { outcome: outcome ?? { reason: "stopped" } });

@@ -13,7 +13,7 @@ import { changeTurn, queuedTurns, userWords } from "../rows/turns.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
 export function joiningHook(
-  { sql, now }: Pick<SessionContext, "sql" | "now">,
+  { sql }: Pick<SessionContext, "sql">,
   turn: Turn,
   signal: AbortSignal,
 ): TurnHook {
@@ -29,14 +29,14 @@ export function joiningHook(
       });
     },
     /** The turn that the message would have had is over. */
-    record(step) {
+    record(step, now) {
       const own = step.type === "joined" ? taken.get(step.message) : undefined;
       if (!own) return;
       changeTurn(sql, own.n, { status: "done" });
       appendEvent(
         sql,
         { type: "turn.joined", turn_id: turn.eventId, message_id: own.eventId },
-        now(),
+        now,
       );
     },
   };

@@ -47,13 +47,13 @@ function running(sql: SqlStorage, signal = new AbortController().signal) {
   const turn = currentTurn(sql);
   if (!turn) throw new Error("no turn");
   startTurn(sql, turn, 1);
-  const hook = joiningHook({ sql, now: () => 2 }, turn, signal);
+  const hook = joiningHook({ sql }, turn, signal);
   return {
     turn: turnByNumber(sql, turn.n),
     take: async (history: Message[]) => (await hook.joining?.(history)) ?? [],
     join(draft: Draft) {
       appendEntry(mainThread(sql), turn.n, draft);
-      hook.record?.({ type: "joined", ...draft });
+      hook.record?.({ type: "joined", ...draft }, 2);
     },
   };
 }

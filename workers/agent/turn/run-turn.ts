@@ -36,7 +36,9 @@ export async function runTurn(
   try {
     if (!outcome) {
       // A crash may have left a request open.
-      if (turn.span !== undefined) session.commit(() => closeSpan(session, turn));
+      if (turn.span !== undefined) {
+        session.commit(() => closeSpan(session.sql, turn, {}, session.now()));
+      }
       const ports = { ...turnPorts(session, of, turn), hooks: loopHooks(hooks) };
       const loop = runLoop(state, ports, signal);
       outcome = await drive(loop, session, thread, turn.n, hooks);

@@ -21,21 +21,21 @@ export function savedHook(
 ): TurnHook {
   let wrote = resumed;
   // Only what is on disk has a receipt.
-  const report = (receipts: readonly Receipt[]) => {
+  const report = (receipts: readonly Receipt[], at: number) => {
     if (receipts.length === 0) return;
     wrote = true;
     markWrote(sql, turn.n);
     const draft = savedEvent("agent", memory.storeId, receipts);
-    appendEvent(sql, { ...draft, turn_id: turn.eventId }, now());
+    appendEvent(sql, { ...draft, turn_id: turn.eventId }, at);
   };
   return {
-    record(step) {
-      if (step.type === "call_finished") report(receiptsIn(step.result.notes));
+    record(step, at) {
+      if (step.type === "call_finished") report(receiptsIn(step.result.notes), at);
     },
     async ended(outcome) {
       if (!outcome || !wrote) return;
       const healed = await healIndex(memory);
-      if (healed.length > 0) commit(() => report(healed));
+      if (healed.length > 0) commit(() => report(healed, now()));
     },
   };
 }

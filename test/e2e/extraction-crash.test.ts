@@ -1,3 +1,0 @@
-import { killsInExtractions } from "./extraction-crash-fixture.ts";
-
-killsInExtractions(1);

@@ -76,14 +76,46 @@ export function appendEntry({ sql, id }: Thread, turn: number, { origin, message
   );
 }
 
-/** The entries up to the end of a turn, or all. A row that cannot be parsed becomes a placeholder. */
-export function readEntries({ sql, id }: Thread, upToTurn = Number.MAX_SAFE_INTEGER): Entry[] {
+/** Which entries are read, by their numbers; all by default. */
+interface Range {
+  after?: number | undefined;
+  upTo?: number | undefined;
+}
+
+/** Entries in their order. A row that cannot be parsed becomes a placeholder. */
+export function readEntries({ sql, id }: Thread, { after = 0, upTo }: Range = {}): Entry[] {
   const rows = sql.exec<Row>(
-    "SELECT n, turn, origin, details, body FROM messages WHERE thread = ? AND turn <= ? ORDER BY n",
+    `SELECT n, turn, origin, details, body FROM messages
+     WHERE thread = ? AND n > ? AND n <= ? ORDER BY n`,
     id,
-    upToTurn,
+    after,
+    upTo ?? Number.MAX_SAFE_INTEGER,
   );
   return [...rows].map(entryOf);
+}
+
+/** The number of the last entry of a turn or of those before it; 0 if there is none. */
+export function lastEntryOf({ sql, id }: Thread, turn: number): number {
+  const [row] = sql
+    .exec<{ n: number }>(
+      "SELECT n FROM messages WHERE thread = ? AND turn <= ? ORDER BY turn DESC, n DESC LIMIT 1",
+      id,
+      turn,
+    )
+    .toArray();
+  return row?.n ?? 0;
+}
+
+/** The number of the first entry of a turn or of those after it; 0 if there is none. */
+export function firstEntryOf({ sql, id }: Thread, turn: number): number {
+  const [row] = sql
+    .exec<{ n: number }>(
+      "SELECT n FROM messages WHERE thread = ? AND turn >= ? ORDER BY turn, n LIMIT 1",
+      id,
+      turn,
+    )
+    .toArray();
+  return row?.n ?? 0;
 }
 
 /** The number of the newest entry; 0 if there is none. */

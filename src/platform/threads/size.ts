@@ -4,7 +4,7 @@ import * as z from "zod";
 import { messageTokens, NO_SIZE, sizeAfterAnswer } from "../../shared/compaction/size.ts";
 import type { Usage } from "../../shared/loop/model.ts";
 import type { Entry } from "../../shared/thread/entry.ts";
-import { lastEntry } from "./entries.ts";
+import { lastEntry, readEntries } from "./entries.ts";
 import type { Thread } from "./thread.ts";
 import { readShown } from "./view.ts";
 
@@ -49,10 +49,10 @@ export function changeSize(thread: Thread, change: Partial<ThreadSize>): void {
 /** Tokens by bytes of what the API has not counted yet. `fixed`: those before the messages. */
 export function tailTokens(thread: Thread, fixed: number): number {
   const { counted, upTo } = readSize(thread);
+  // What was counted is not read again.
+  if (counted !== null) return entryTokens(readEntries(thread, { after: upTo }));
   const { head, tail } = readShown(thread);
-  const uncounted = counted === null ? tail : tail.filter(({ n }) => n > upTo);
-  const before = counted === null ? fixed + entryTokens(head) : 0;
-  return before + entryTokens(uncounted);
+  return fixed + entryTokens([...head, ...tail]);
 }
 
 /** Tokens by bytes of entries. */

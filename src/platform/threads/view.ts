@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { Message } from "../../shared/thread/messages.ts";
 import type { Shown, View } from "../../shared/thread/view.ts";
 import { sentMessages, show, WHOLE } from "../../shared/thread/view.ts";
-import { lastEntry, parseEntry, readEntries } from "./entries.ts";
+import { firstEntryOf, lastEntry, lastEntryOf, parseEntry, readEntries } from "./entries.ts";
 import { refuseLarge } from "./row-size.ts";
 import type { Thread } from "./thread.ts";
 
@@ -24,27 +24,18 @@ export interface Scope {
 }
 
 /** The view at the newest entry, or at the end of a turn. */
-export function readView({ sql, id }: Thread, scope: Scope = {}): View {
-  const { upToTurn = Number.MAX_SAFE_INTEGER, fromTurn } = scope;
-  const views = sql
+export function readView(thread: Thread, { upToTurn, fromTurn }: Scope = {}): View {
+  const at = upToTurn === undefined ? Number.MAX_SAFE_INTEGER : lastEntryOf(thread, upToTurn);
+  const before = fromTurn === undefined ? Number.MAX_SAFE_INTEGER : firstEntryOf(thread, fromTurn);
+  const [row] = thread.sql
     .exec<{ body: string }>(
-      `SELECT body FROM views WHERE thread = ?1 AND at <= (
-         SELECT ifnull(max(n), 0) FROM messages WHERE thread = ?1 AND turn <= ?2)
-       ORDER BY n DESC`,
-      id,
-      upToTurn,
+      "SELECT body FROM views WHERE thread = ? AND at <= ? AND cut < ? ORDER BY n DESC LIMIT 1",
+      thread.id,
+      at,
+      before,
     )
-    .toArray()
-    .map(({ body }) => viewOf(body));
-  if (fromTurn === undefined) return views[0] ?? WHOLE;
-  const { n: first } = sql
-    .exec<{ n: number }>(
-      "SELECT ifnull(min(n), 0) AS n FROM messages WHERE thread = ? AND turn >= ?",
-      id,
-      fromTurn,
-    )
-    .one();
-  return views.find(({ cut }) => cut < first) ?? WHOLE;
+    .toArray();
+  return row ? viewOf(row.body) : WHOLE;
 }
 
 /** Adds a view, valid from the newest entry on. Within a transaction. */
@@ -52,16 +43,20 @@ export function writeView(thread: Thread, view: View): void {
   const body = JSON.stringify(view);
   refuseLarge(body, "The head of a compacted conversation");
   thread.sql.exec(
-    "INSERT INTO views (thread, at, body) VALUES (?, ?, ?)",
+    "INSERT INTO views (thread, at, cut, body) VALUES (?, ?, ?, ?)",
     thread.id,
     lastEntry(thread),
+    view.cut,
     body,
   );
 }
 
-/** The entries as the model sees them. */
+/** The entries as the model sees them: what was cut before them is not read. */
 export function readShown(thread: Thread, scope: Scope = {}): Shown {
-  return show(readView(thread, scope), readEntries(thread, scope.upToTurn));
+  const view = readView(thread, scope);
+  const { upToTurn } = scope;
+  const upTo = upToTurn === undefined ? undefined : lastEntryOf(thread, upToTurn);
+  return show(view, readEntries(thread, { after: view.cut, upTo }));
 }
 
 /** The messages of a request; the API always accepts them. */

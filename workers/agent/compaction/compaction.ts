@@ -251,13 +251,14 @@ async function commitCompaction(
 
 /** The first turn of which nothing was cut. */
 function firstWholeTurn({ sql, id }: Thread, cut: number): number {
-  return sql
+  const [row] = sql
     .exec<{ turn: number }>(
-      "SELECT ifnull(max(turn), 0) + 1 AS turn FROM messages WHERE thread = ? AND n <= ?",
+      "SELECT turn FROM messages WHERE thread = ? AND n <= ? ORDER BY n DESC LIMIT 1",
       id,
       cut,
     )
-    .one().turn;
+    .toArray();
+  return (row?.turn ?? 0) + 1;
 }
 
 function tooLarge({ fixed, limits }: Fitting, tokens: number): ModelFailure {

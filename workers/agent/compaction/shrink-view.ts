@@ -38,7 +38,7 @@ export function shrinkView(
     if (counted !== null) {
       changeSize(thread, { counted: Math.max(0, counted - Math.floor(freed * ratio)) });
     }
-    const entries = readEntries(thread).filter(({ n }) => n > view.cut);
+    const entries = readEntries(thread, { after: view.cut });
     const shrunk = entries.filter(({ n }) => n <= results).length;
     forgetRead(thread, canonicalPaths(clearedFiles(entries, shrunk)));
   });

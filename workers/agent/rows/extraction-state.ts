@@ -5,7 +5,11 @@
 import * as z from "zod";
 import type { MarkedTurn, NextBatch } from "../../../src/shared/extraction/batch.ts";
 import { markOf, nextBatch } from "../../../src/shared/extraction/batch.ts";
-import { RESEND_FIRST_MS, RESEND_MOST_MS } from "../../../src/shared/limits/extraction.ts";
+import {
+  EXTRACTION_BATCH_MESSAGES,
+  RESEND_FIRST_MS,
+  RESEND_MOST_MS,
+} from "../../../src/shared/limits/extraction.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { BYTES_PER_TOKEN } from "../../../src/shared/thread/tokens.ts";
 
@@ -26,6 +30,9 @@ const schema = z.object({
 });
 
 type ExtractionState = z.infer<typeof schema>;
+
+/** A turn has a message at least. */
+const MARKS_MOST = EXTRACTION_BATCH_MESSAGES + 2;
 
 const NONE: ExtractionState = {
   cursor: 0,
@@ -83,16 +90,22 @@ export function endTurnMark(
     .exec<{ wrote: number }>("SELECT wrote FROM turn_marks WHERE turn = ?", turn)
     .toArray();
   const mark = markOf(outcome, row?.wrote === 1);
+  // Summed once, here: what is due is looked at several times a turn.
   sql.exec(
-    "INSERT INTO turn_marks (turn, mark) VALUES (?, ?) ON CONFLICT (turn) DO UPDATE SET mark = excluded.mark",
+    `INSERT INTO turn_marks (turn, mark, messages, tokens)
+     SELECT ?1, ?2, count(*), ifnull(sum(length(CAST(body AS BLOB))), 0) / ?3 + 1
+       FROM messages WHERE thread = 'main' AND turn = ?1
+     ON CONFLICT (turn) DO UPDATE SET mark = excluded.mark, messages = excluded.messages,
+       tokens = excluded.tokens`,
     turn,
     mark,
+    BYTES_PER_TOKEN,
   );
   passOver(sql);
   if (mark === "written") return "already_written";
   if (mark === "open") return undefined;
   if (rules.overBudget) return "budget";
-  if (dueTurns(sql) >= rules.everyTurns) requestExtraction(sql, turn, now);
+  if (hasDueTurns(sql, rules.everyTurns)) requestExtraction(sql, turn, now);
   return undefined;
 }
 
@@ -119,8 +132,14 @@ export function dueBatch(sql: SqlStorage, final: boolean, tokens?: number): Next
 
 /** Asks for all that has ended: no turn will follow. */
 export function requestAll(sql: SqlStorage, now: number): void {
-  const last = marksAfterCursor(sql).at(-1)?.n;
-  if (last !== undefined) requestExtraction(sql, last, now);
+  const { cursor } = readExtraction(sql);
+  const [last] = sql
+    .exec<{ turn: number }>(
+      "SELECT turn FROM turn_marks WHERE turn > ? AND mark IS NOT NULL ORDER BY turn DESC LIMIT 1",
+      cursor,
+    )
+    .toArray();
+  if (last) requestExtraction(sql, last.turn, now);
 }
 
 /**
@@ -150,26 +169,30 @@ function passOver(sql: SqlStorage): void {
   if (cursor !== undefined) changeExtraction(sql, { cursor });
 }
 
-function dueTurns(sql: SqlStorage): number {
-  return marksAfterCursor(sql).filter(({ mark }) => mark === "due").length;
+/** Whether so many turns after the cursor are due. */
+function hasDueTurns(sql: SqlStorage, count: number): boolean {
+  const { cursor } = readExtraction(sql);
+  const rows = sql.exec(
+    "SELECT 1 FROM turn_marks WHERE mark = 'due' AND turn > ? LIMIT ?",
+    cursor,
+    count,
+  );
+  return rows.toArray().length >= count;
 }
 
-/** The ended turns after the cursor, in order. */
+/** The first ended turns after the cursor, in order: more than a batch can hold. */
 function marksAfterCursor(sql: SqlStorage): MarkedTurn[] {
   const { cursor } = readExtraction(sql);
-  const rows = sql.exec<{ turn: number; mark: string; messages: number; bytes: number }>(
-    `SELECT turn_marks.turn AS turn, mark, count(messages.n) AS messages,
-       ifnull(sum(length(CAST(messages.body AS BLOB))), 0) AS bytes
-     FROM turn_marks LEFT JOIN messages
-       ON messages.thread = 'main' AND messages.turn = turn_marks.turn
-     WHERE turn_marks.turn > ? AND mark IS NOT NULL
-     GROUP BY turn_marks.turn ORDER BY turn_marks.turn`,
+  const rows = sql.exec<{ turn: number; mark: string; messages: number; tokens: number }>(
+    `SELECT turn, mark, messages, tokens FROM turn_marks
+     WHERE turn > ? AND mark IS NOT NULL ORDER BY turn LIMIT ?`,
     cursor,
+    MARKS_MOST,
   );
-  return [...rows].map(({ turn, mark, messages, bytes }) => ({
+  return [...rows].map(({ turn, mark, messages, tokens }) => ({
     n: turn,
     mark: mark === "due" || mark === "written" ? mark : "open",
     messages,
-    tokens: Math.ceil(bytes / BYTES_PER_TOKEN),
+    tokens,
   }));
 }

@@ -19,6 +19,7 @@ const TABLES = [
   "CREATE INDEX IF NOT EXISTS turns_by_status ON turns (status, n)",
   PENDING_ACTIONS_TABLE,
   "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, hash TEXT NOT NULL, reply TEXT NOT NULL, at INTEGER NOT NULL)",
+  "CREATE INDEX IF NOT EXISTS keys_by_time ON keys (at)",
   USAGE_TABLE,
   // What a search for memories offered, chose and left out; one a turn at most.
   "CREATE TABLE IF NOT EXISTS recalls (turn INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL)",
@@ -26,14 +27,20 @@ const TABLES = [
   "CREATE TABLE IF NOT EXISTS shown (path TEXT PRIMARY KEY, turn INTEGER NOT NULL, bytes INTEGER NOT NULL)",
   // How far the extraction has come, and what of it is due; one row, JSON.
   "CREATE TABLE IF NOT EXISTS extraction (id INTEGER PRIMARY KEY CHECK (id = 1), body TEXT NOT NULL)",
-  // Of each turn: whether it wrote to the memory, and what that means for the extraction once it ended.
+  // Of each turn: whether it wrote to the memory, what that means for the extraction once it ended, and
+  // how much an extraction has to look at.
   `CREATE TABLE IF NOT EXISTS turn_marks (
-    turn INTEGER PRIMARY KEY, wrote INTEGER NOT NULL DEFAULT 0, mark TEXT)`,
+    turn INTEGER PRIMARY KEY, wrote INTEGER NOT NULL DEFAULT 0, mark TEXT,
+    messages INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0)`,
+  "CREATE INDEX IF NOT EXISTS turn_marks_by_mark ON turn_marks (mark, turn)",
   // Runs of background forks, each a thread while it lasts, and its log, which stays.
   `CREATE TABLE IF NOT EXISTS runs (
     n INTEGER PRIMARY KEY AUTOINCREMENT, purpose TEXT NOT NULL, first_turn INTEGER NOT NULL,
     last_turn INTEGER NOT NULL, log TEXT NOT NULL, outcome TEXT, started_at INTEGER NOT NULL,
     ended_at INTEGER)`,
+  "CREATE INDEX IF NOT EXISTS runs_by_purpose ON runs (purpose, n)",
+  "CREATE INDEX IF NOT EXISTS runs_by_turn ON runs (purpose, first_turn, n)",
+  "CREATE INDEX IF NOT EXISTS runs_unfinished ON runs (purpose, n) WHERE ended_at IS NULL",
   // The session's notes, and how far they and the conversation are; one row.
   NOTES_TABLE,
 ];

@@ -22,7 +22,7 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS views (
     n INTEGER PRIMARY KEY AUTOINCREMENT, thread TEXT NOT NULL, at INTEGER NOT NULL,
     cut INTEGER NOT NULL, body TEXT NOT NULL)`,
-  "CREATE INDEX IF NOT EXISTS views_by_thread ON views (thread, n)",
+  "CREATE INDEX IF NOT EXISTS views_by_cut ON views (thread, cut, n)",
   // The token count of the conversation; one row a thread, JSON.
   "CREATE TABLE IF NOT EXISTS sizes (thread TEXT PRIMARY KEY, body TEXT NOT NULL)",
   // The files that the model knows, with the etag of the known content.

@@ -19,8 +19,9 @@ const schema = z.object({
   /** Compactions that failed in a row, and the turn of the last of them. */
   failures: z.number(),
   failedTurn: z.number(),
-  /** A client asked for a compaction. */
+  /** A client asked for a compaction, and how often one was begun for that. */
   requested: z.boolean(),
+  begun: z.number(),
 });
 
 type ThreadSize = z.infer<typeof schema>;
@@ -33,6 +34,7 @@ const NONE: ThreadSize = {
   failures: 0,
   failedTurn: 0,
   requested: false,
+  begun: 0,
 };
 
 export function readSize({ sql, id }: Thread): ThreadSize {

@@ -29,7 +29,9 @@ export function readView(thread: Thread, { upToTurn, fromTurn }: Scope = {}): Vi
   const before = fromTurn === undefined ? Number.MAX_SAFE_INTEGER : firstEntryOf(thread, fromTurn);
   const [row] = thread.sql
     .exec<{ body: string }>(
-      "SELECT body FROM views WHERE thread = ? AND at <= ? AND cut < ? ORDER BY n DESC LIMIT 1",
+      // A later view never cuts less, so this is also their order in time.
+      `SELECT body FROM views WHERE thread = ? AND at <= ? AND cut < ?
+       ORDER BY cut DESC, n DESC LIMIT 1`,
       thread.id,
       at,
       before,

@@ -7,9 +7,14 @@ export const text = z
   .string()
   .refine((value) => value.isWellFormed(), "holds half a character (a lone surrogate)");
 
-/** The JSON schema that the model sees; the same object for the life of the tool. */
+const made = new WeakMap<z.ZodType, Record<string, unknown>>();
+
+/** The JSON schema that the model sees; made once, since a turn asks for all of them. */
 export function inputSchema(schema: z.ZodType): Record<string, unknown> {
+  const known = made.get(schema);
+  if (known) return known;
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" });
+  made.set(schema, rest);
   return rest;
 }
 

@@ -13,6 +13,15 @@ export function unexpectedError(): SessionError {
   );
 }
 
+/** Ends a turn at whose step the process died again and again: another try would die too. */
+export function deathsError(times: number): SessionError {
+  return sessionError(
+    "unknown_error",
+    `The turn was given up: the service broke down ${times} times at the same step of it. The session works on; ask for less at once, or in another way`,
+    true,
+  );
+}
+
 /** Ends a turn that reached its number of model calls. */
 export function iterationsError(limit: number): SessionError {
   return sessionError(

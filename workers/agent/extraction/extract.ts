@@ -131,6 +131,10 @@ async function underLease(
   if (!end || end.outcome.reason === "interrupted") {
     return { status: "retry", afterMs: RESEND_FIRST_MS };
   }
+  if (end.died) {
+    giveUp(session, { first: run.firstTurn, last: run.lastTurn }, "failed");
+    return { status: "done" };
+  }
   if (!forkSucceeded(end.outcome)) return failedRun(session, run, end);
   const saved = unfinishedRun(sql, "extraction")?.log.saved.length ?? 0;
   // A store that went away meanwhile took no memory: that is not "nothing new".

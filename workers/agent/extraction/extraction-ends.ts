@@ -45,6 +45,8 @@ export type Ended = { status: "done" } | { status: "retry"; afterMs: number };
 export interface ForkEnd {
   outcome: LoopOutcome;
   failure?: FailureKind | undefined;
+  /** The process died at one step of it again and again. */
+  died?: boolean;
 }
 
 /** Refusals that one event lists. */

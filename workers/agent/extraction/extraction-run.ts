@@ -3,6 +3,7 @@
 
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { countMessages } from "../../../src/platform/threads/entries.ts";
+import { progressHook } from "../../../src/platform/threads/progress-hook.ts";
 import { inheritRead, knownFiles } from "../../../src/platform/threads/read-files.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
 import { recalledIn } from "../../../src/shared/extraction/check-repeats.ts";
@@ -10,11 +11,12 @@ import { extractionPrompt } from "../../../src/shared/extraction/prompt.ts";
 import { extractionTools } from "../../../src/shared/extraction/sandbox.ts";
 import { EXTRACTION_ITERATIONS, EXTRACTION_MS } from "../../../src/shared/limits/extraction.ts";
 import { SCAN_FILES } from "../../../src/shared/limits/memory.ts";
+import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { FailureKind } from "../../../src/shared/loop/model.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { Tool } from "../../../src/shared/loop/tool.ts";
 import type { Run } from "../rows/runs.ts";
-import { beginRun, isUnfinished } from "../rows/runs.ts";
+import { beginRun, countStart, forgetDeaths, isUnfinished } from "../rows/runs.ts";
 import type { Conversation } from "../setup/conversation.ts";
 import { sessionMounts } from "../setup/conversation.ts";
 import { driveFork } from "../setup/drive-fork.ts";
@@ -84,10 +86,16 @@ export async function driveRun(
     if (isLate() || !isUnfinished(sql, run.n)) stop.abort();
     return cut.aborted;
   };
+  // A run that dies at one step again and again would take the session with it for ever.
+  if (session.commit(() => countStart(sql, run.n)) >= STEP_DEATHS) {
+    return { outcome: { reason: "stopped" }, died: true };
+  }
+  const progress = progressHook(() => forgetDeaths(sql, run.n));
   const heart = keepAlive(lease, settings.LEASE_MS, stop);
   const timer = setTimeout(() => stop.abort(), EXTRACTION_MS);
   try {
-    const outcome = await driveFork(session, fork, cut, isCut, [watch]);
+    const outcome = await driveFork(session, fork, cut, isCut, [watch, progress]);
+    session.commit(() => forgetDeaths(sql, run.n));
     if (outcome) return { outcome, failure };
     return isLate() ? { outcome: { reason: "failed" } } : undefined;
   } finally {

@@ -21,6 +21,7 @@ const turn = (n: number): Turn => ({
   resumeAt: undefined,
   span: undefined,
   startedAt: 1,
+  deaths: 0,
 });
 
 const found = (path: string, bytes: number): RecallRecord => ({

@@ -143,6 +143,23 @@ export function endRun(sql: SqlStorage, n: number, outcome: string, now: number)
   clearThread(forkThread(sql, n));
 }
 
+/** A run begins, or goes on; gives back how often it died since its last step. Within a transaction. */
+export function countStart(sql: SqlStorage, n: number): number {
+  return (
+    sql
+      .exec<{ deaths: number }>(
+        "UPDATE runs SET deaths = deaths + 1 WHERE n = ? RETURNING deaths",
+        n,
+      )
+      .one().deaths - 1
+  );
+}
+
+/** A run has come further, or was left on purpose. Within a transaction. */
+export function forgetDeaths(sql: SqlStorage, n: number): void {
+  sql.exec("UPDATE runs SET deaths = 0 WHERE n = ? AND deaths > 0", n);
+}
+
 /** Ends what a purpose has begun. Within a transaction. */
 export function endUnfinished(
   sql: SqlStorage,

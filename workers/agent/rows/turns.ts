@@ -16,6 +16,8 @@ export interface Turn {
   /** Id of the `span.model_request_start` event that has no end yet. */
   span: string | undefined;
   startedAt: number | undefined;
+  /** Times that the process died since the turn's last step. */
+  deaths: number;
 }
 
 type Row = {
@@ -26,6 +28,7 @@ type Row = {
   resume_at: number | null;
   span: string | null;
   started_at: number | null;
+  deaths: number;
 };
 
 /** Queues a turn. */
@@ -76,6 +79,7 @@ const COLUMNS: Record<keyof Change, string> = {
   resumeAt: "resume_at",
   span: "span",
   startedAt: "started_at",
+  deaths: "deaths",
 };
 
 /** Changes some fields of a turn; a field given as undefined is cleared. */
@@ -117,5 +121,6 @@ function turnOf(row: Row): Turn {
     resumeAt: row.resume_at ?? undefined,
     span: row.span ?? undefined,
     startedAt: row.started_at ?? undefined,
+    deaths: row.deaths,
   };
 }

@@ -2,10 +2,13 @@
 // step. That it was asked for is on disk, so a crash does not forget it.
 
 import { changeSize, readSize } from "../../../src/platform/threads/size.ts";
+import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import { compactNow, sizeOf } from "../compaction/compaction.ts";
-import { lastSeq, readEvents } from "../rows/events.ts";
+import { compactionError } from "../contract/session-errors.ts";
+import { appendEvent, lastSeq, readEvents } from "../rows/events.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { currentTurn, lastTurn } from "../rows/turns.ts";
+import type { TurnRef } from "../setup/conversation.ts";
 import { openConversation } from "../setup/conversation.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
@@ -21,12 +24,24 @@ export async function compactIdle(session: SessionContext, signal: AbortSignal):
   try {
     const turn = lastTurn(sql);
     if (!turn) return;
+    const begun = readSize(thread).begun + 1;
+    session.commit(() => changeSize(thread, { begun }));
+    if (begun > STEP_DEATHS) {
+      reportFailure(session, turn);
+      return;
+    }
     const of = { ...(await openConversation(session)), turn };
     const tokens = await sizeOf(session, of, of.limits.room, signal);
     await compactNow(session, of, "manual", tokens, signal);
   } finally {
-    session.commit(() => changeSize(thread, { requested: false }));
+    session.commit(() => changeSize(thread, { requested: false, begun: 0 }));
   }
+}
+
+/** The process died with each of them. */
+function reportFailure({ sql, commit, now }: SessionContext, turn: TurnRef): void {
+  const error = compactionError("the service broke down");
+  commit(() => appendEvent(sql, { type: "session.error", error, turn_id: turn.eventId }, now()));
 }
 
 /** By the type of the event that came of it. */

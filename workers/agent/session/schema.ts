@@ -15,7 +15,8 @@ const TABLES = [
   // One a user message; how far it has come is in its thread's progress.
   `CREATE TABLE IF NOT EXISTS turns (
     n INTEGER PRIMARY KEY AUTOINCREMENT, event_id TEXT NOT NULL, status TEXT NOT NULL,
-    interrupted INTEGER NOT NULL DEFAULT 0, resume_at INTEGER, span TEXT, started_at INTEGER)`,
+    interrupted INTEGER NOT NULL DEFAULT 0, resume_at INTEGER, span TEXT, started_at INTEGER,
+    deaths INTEGER NOT NULL DEFAULT 0)`,
   "CREATE INDEX IF NOT EXISTS turns_by_status ON turns (status, n)",
   PENDING_ACTIONS_TABLE,
   "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, hash TEXT NOT NULL, reply TEXT NOT NULL, at INTEGER NOT NULL)",
@@ -37,7 +38,7 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS runs (
     n INTEGER PRIMARY KEY AUTOINCREMENT, purpose TEXT NOT NULL, first_turn INTEGER NOT NULL,
     last_turn INTEGER NOT NULL, log TEXT NOT NULL, outcome TEXT, started_at INTEGER NOT NULL,
-    ended_at INTEGER)`,
+    ended_at INTEGER, deaths INTEGER NOT NULL DEFAULT 0)`,
   "CREATE INDEX IF NOT EXISTS runs_by_purpose ON runs (purpose, n)",
   "CREATE INDEX IF NOT EXISTS runs_by_turn ON runs (purpose, first_turn, n)",
   "CREATE INDEX IF NOT EXISTS runs_unfinished ON runs (purpose, n) WHERE ended_at IS NULL",

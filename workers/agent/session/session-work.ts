@@ -6,7 +6,7 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import { within } from "../../../src/platform/sleep.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
-import { USAGE_REPORT_MS } from "../../../src/shared/limits/turn.ts";
+import { STEP_DEATHS, USAGE_REPORT_MS } from "../../../src/shared/limits/turn.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import type { AgentEnv } from "../../env.ts";
 import { dropBatch } from "../extraction/extract.ts";
@@ -119,8 +119,10 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     try {
       let outcome: LoopOutcome | undefined;
       try {
-        commit(() => startTurn(sql, turn, session.now()));
-        outcome = await runTurn(session, turn, signal);
+        const deaths = commit(() => startTurn(sql, turn, session.now()));
+        // Else the watchdog would wake the session into the same end for ever.
+        if (deaths < STEP_DEATHS) outcome = await runTurn(session, turn, signal);
+        else log("session.turn_given_up", { turn: turn.n, deaths });
       } catch (error) {
         if (around.state() === "gone") return false;
         log("session.turn_failed", { error: errorName(error), turn: turn.n });

@@ -2,9 +2,15 @@ import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import { changeProgress } from "../../../src/platform/threads/progress.ts";
 import { closeCalls } from "../../../src/platform/threads/record-step.ts";
 import type { StopReason } from "../../../src/shared/events/session.ts";
+import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { USER } from "../../../src/shared/thread/entry.ts";
-import { iterationsError, refusalError, unexpectedError } from "../contract/session-errors.ts";
+import {
+  deathsError,
+  iterationsError,
+  refusalError,
+  unexpectedError,
+} from "../contract/session-errors.ts";
 import { appendEvent } from "../rows/events.ts";
 import type { BackgroundRules } from "../rows/extraction-state.ts";
 import { endTurnMark } from "../rows/extraction-state.ts";
@@ -18,11 +24,13 @@ import { closeSpan } from "./events-hook.ts";
 import { addActiveTime, pauseTurn } from "./pause-turn.ts";
 
 /**
- * Begins a turn, or goes on with one: its message joins the transcript the first time only. Within a
- * transaction.
+ * Begins a turn, or goes on with one: its message joins the transcript the first time only. Gives back
+ * how often the process has died since the turn's last step. Within a transaction.
  */
-export function startTurn(sql: SqlStorage, turn: Turn, now: number): void {
+export function startTurn(sql: SqlStorage, turn: Turn, now: number): number {
   const resting = turn.resumeAt !== undefined;
+  // A turn that runs by its row, and by nothing else, was cut off by a death.
+  const deaths = turn.status === "running" && !resting ? turn.deaths + 1 : 0;
   if (turn.status === "queued") {
     const message = { role: "user" as const, content: userWords(sql, turn) };
     appendEntry(mainThread(sql), turn.n, { origin: USER, message });
@@ -34,7 +42,9 @@ export function startTurn(sql: SqlStorage, turn: Turn, now: number): void {
     status: "running",
     resumeAt: undefined,
     startedAt: turn.startedAt ?? now,
+    deaths,
   });
+  return deaths;
 }
 
 /**
@@ -90,12 +100,12 @@ const FOLLOWS: ((ended: Ended) => void)[] = [
 
 /** The error of an end that is not the answer's. */
 function reportFailure({ sql, turn, outcome, now }: Ended): void {
-  const error = endError(outcome);
+  const error = endError(turn, outcome);
   if (error) appendEvent(sql, { type: "session.error", error, turn_id: turn.eventId }, now);
 }
 
-function endError(outcome: LoopOutcome | undefined) {
-  if (!outcome) return unexpectedError();
+function endError({ deaths }: Turn, outcome: LoopOutcome | undefined) {
+  if (!outcome) return deaths < STEP_DEATHS ? unexpectedError() : deathsError(deaths);
   if (outcome.reason === "iterations") return iterationsError(outcome.limit);
   return outcome.reason === "refusal" ? refusalError() : undefined;
 }

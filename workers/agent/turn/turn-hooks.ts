@@ -1,9 +1,11 @@
+import { progressHook } from "../../../src/platform/threads/progress-hook.ts";
 import type { TurnState } from "../../../src/shared/loop/steps.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { contextHook } from "../compaction/context-hook.ts";
 import { notesHook } from "../notes/notes-hook.ts";
 import { recallHook } from "../recall/recall-hook.ts";
 import type { Turn } from "../rows/turns.ts";
+import { changeTurn } from "../rows/turns.ts";
 import { usageHook } from "../rows/usage.ts";
 import type { Conversation } from "../setup/conversation.ts";
 import type { SessionContext } from "../setup/session-context.ts";
@@ -15,6 +17,7 @@ import { savedHook } from "./saved-hook.ts";
 /**
  * The parts of a turn, in the order in which each moment comes to them:
  *
+ * progress     record                       forgets deaths: the turn has come further
  * subrequests  prepare                      pauses a turn before the platform's limit
  * context      prepare, record              makes the conversation fit, keeps account of its size
  * events       record, preview              what clients are told
@@ -37,6 +40,7 @@ export function turnHooks(
   const { meta, memory } = of;
   const resumed = state.iteration > 0;
   const hooks = [
+    progressHook(() => changeTurn(session.sql, turn.n, { deaths: 0 })),
     subrequestsHook(session.subrequests),
     contextHook(session, { ...of, turn }, signal),
     eventsHook(session, turn),

@@ -8,6 +8,7 @@ import { unwrap } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { EXTRACTION_ATTEMPTS, RESEND_MOST_MS } from "../../../src/shared/limits/extraction.ts";
+import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import { readEvents } from "../rows/events.ts";
 import { readExtraction } from "../rows/extraction-state.ts";
 import { listRuns } from "../rows/runs.ts";
@@ -84,6 +85,33 @@ test("an outage of the model drops nothing, however long, and is asked about les
     expect((await life.run()).reply.status).toBe("done");
     expect(readExtraction(life.sql).outages).toBe(0);
     await verifySaved(life, "after an outage", false);
+  });
+});
+
+test("GROW-02: a run that dies at one step again and again is given up, and later turns are extracted", async () => {
+  const asked = await inside(await session(), async (life) => {
+    endedTurn(life.sql, "Something that any process survives.");
+    return (await life.run()).steps.indexOf("model") + 1;
+  });
+  const id = await session();
+  await inside(id, async (life) => {
+    endedTurn(life.sql, "Something that no process survives.");
+    const { steps } = await life.run({ dieAt: asked });
+    expect(steps.at(-1)).toBe("model");
+    const deaths = () => life.sql.exec("SELECT deaths FROM runs").toArray();
+    expect(deaths()).toEqual([{ deaths: 1 }]);
+    life.sql.exec("UPDATE runs SET deaths = ?", STEP_DEATHS);
+    expect((await life.run()).reply.status).toBe("done");
+    expect(readExtraction(life.sql)).toMatchObject({ cursor: 1, lease: null });
+    expect(outcomesOf(life.sql)).toMatchObject([{ type: "memory.skipped", reason: "failed" }]);
+    server.answers = savesThree();
+    endedTurn(life.sql, "I live in Turku, drink tea and own a dog.");
+    expect((await life.run()).reply.status).toBe("done");
+    expect(outcomesOf(life.sql).map(({ type }) => type)).toEqual([
+      "memory.skipped",
+      "memory.saved",
+    ]);
+    await life.expectFree();
   });
 });
 

@@ -1,6 +1,7 @@
 // The extraction fork, in a thread of its own: the conversation's prefix, its own rights, the lease kept
 // alive while it runs.
 
+import { errorName, log } from "../../../src/platform/log.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { countMessages } from "../../../src/platform/threads/entries.ts";
 import { progressHook } from "../../../src/platform/threads/progress-hook.ts";
@@ -95,12 +96,21 @@ export async function driveRun(
   const timer = setTimeout(() => stop.abort(), EXTRACTION_MS);
   try {
     const outcome = await driveFork(session, fork, cut, isCut, [watch, progress]);
-    session.commit(() => forgetDeaths(sql, run.n));
     if (outcome) return { outcome, failure };
     return isLate() ? { outcome: { reason: "failed" } } : undefined;
   } finally {
     clearInterval(heart);
     clearTimeout(timer);
+    leave(session, run);
+  }
+}
+
+/** However it ended, it did not die. An object that is gone has no rows to write that to. */
+function leave({ sql, commit }: SessionContext, run: Run): void {
+  try {
+    commit(() => forgetDeaths(sql, run.n));
+  } catch (error) {
+    log("extraction.end_not_written", { error: errorName(error) });
   }
 }
 

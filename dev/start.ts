@@ -30,7 +30,7 @@ try {
   if (!variables.ANTHROPIC_API_KEY) {
     if (variables.ANTHROPIC_BASE_URL) {
       throw new Error(
-        "ANTHROPIC_BASE_URL is set and ANTHROPIC_API_KEY is not: set both or neither",
+        "ANTHROPIC_BASE_URL is set and ANTHROPIC_API_KEY is not: a model's address needs its key, so set the key too or unset the address",
       );
     }
     const { serveFakeModel } = await import("./fake-model/serve.ts");

@@ -6,7 +6,7 @@ import { PENDING_ACTIONS_TABLE } from "../rows/pending-actions.ts";
 import { USAGE_TABLE } from "../rows/usage.ts";
 
 const TABLES = [
-  // One row, JSON: what was fixed at creation and what an update may change.
+  // One row, JSON: what was fixed at creation.
   "CREATE TABLE IF NOT EXISTS meta (id INTEGER PRIMARY KEY CHECK (id = 1), body TEXT NOT NULL)",
   // What clients see, in order and for ever. AUTOINCREMENT: a number is never given twice.
   `CREATE TABLE IF NOT EXISTS events (

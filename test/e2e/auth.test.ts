@@ -71,8 +71,9 @@ test("another user's and another tenant's session is a 404 like one that does no
   const id = await newSession(ann);
   await ann.beta.sessions.events.send(id, { events: [say("a secret")] });
   await turn(ann, id, "and a question");
-  const { data }: { data: unknown[] } = await ann.get(`/v1/usage?session_id=${id}`);
-  expect(data).not.toEqual([]);
+  await expect
+    .poll(() => ann.get(`/v1/usage?session_id=${id}`), { timeout: 20_000 })
+    .not.toMatchObject({ data: [] });
   const [cursor] = (await ann.beta.sessions.events.list(id)).data;
   const missing = `sesn_${"2".repeat(24)}`;
   const others = [

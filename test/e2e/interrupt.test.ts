@@ -42,8 +42,9 @@ test("a request that was broken off counts in the account, with what it had said
   expect(end.is_error).toBe(true);
   expect(input_tokens + (cache_creation_input_tokens ?? 0)).toBeGreaterThan(500);
   expect(output_tokens).toBeGreaterThan(20);
-  const { data }: { data: unknown[] } = await client.get(`/v1/usage?session_id=${id}`);
-  expect(data).toMatchObject([{ purpose: "main", requests: 1, input_tokens, output_tokens }]);
+  await expect
+    .poll(() => client.get(`/v1/usage?session_id=${id}`), { timeout: 20_000 })
+    .toMatchObject({ data: [{ purpose: "main", requests: 1, input_tokens, output_tokens }] });
 });
 
 test("twenty rapid stops and messages: each message is answered by itself, none is hit by a stop", async () => {

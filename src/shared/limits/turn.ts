@@ -28,7 +28,7 @@ export const WATCHDOG_MS = 5_000;
 export const ANSWER_BLOCKS = 4000;
 /** Largest count in a model's usage, in tokens: beyond it the server is wrong. */
 export const USAGE_TOKENS = 1_000_000_000;
-/** Timeout for the usage report at the end of a turn, in milliseconds. */
-export const USAGE_REPORT_MS = 500;
+/** Timeout for the question about the budget at the end of a turn, in milliseconds. */
+export const BUDGET_MS = 500;
 /** Deaths of the process at one step of a turn, a compaction or an extraction before that is given up. */
 export const STEP_DEATHS = 3;

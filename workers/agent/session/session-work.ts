@@ -6,7 +6,7 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import { within } from "../../../src/platform/sleep.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
-import { STEP_DEATHS, USAGE_REPORT_MS } from "../../../src/shared/limits/turn.ts";
+import { BUDGET_MS, STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import type { AgentEnv } from "../../env.ts";
 import { dropBatch } from "../extraction/extract.ts";
@@ -129,11 +129,10 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
       }
       const rules = {
         everyTurns: session.settings.EXTRACTION_EVERY_TURNS,
-        overBudget: (await within(USAGE_REPORT_MS, background.overBudget())) ?? false,
+        overBudget: (await within(BUDGET_MS, background.overBudget())) ?? false,
       };
-      // So that whoever asks at the turn's end sees its tokens; they are not waited for long.
-      await within(USAGE_REPORT_MS, background.reportUsage());
       commit(() => finishTurn(sql, turn.n, outcome, rules, session.now()));
+      ctx.waitUntil(background.reportUsage());
       return true;
     } catch (error) {
       if (around.state() === "gone") return false;

@@ -9,11 +9,12 @@ import type { FileEntry } from "../../../src/shared/files/store.ts";
 import { MEMORY_FILE_BYTES, STORAGE_CONCURRENCY } from "../../../src/shared/limits/files.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
+import { addContent } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, listHeads, putHead } from "./heads.ts";
 import { pendingEtag, syncPath } from "./outbox.ts";
-import { addVersion, contentOf } from "./versions.ts";
+import { addVersion } from "./versions.ts";
 
 const EXTERNAL = { type: "external" as const };
 
@@ -99,20 +100,20 @@ function importContent(
   const operation = before ? "modified" : "created";
   const memoryId = before?.id ?? newId("mem");
   const versionId = newId("memver");
-  const version = {
+  const size = content.bytes.length;
+  addContent(dir.sql, content);
+  const n = addVersion(dir.sql, {
     id: versionId,
     memoryId,
     operation,
     path,
-    content,
+    content: { sha256: content.sha256, size },
     actor: EXTERNAL,
     at,
-  } as const;
-  const n = addVersion(dir.sql, version);
+  });
   // A file that arrives with a past time of its own keeps it: copying does not make it newer.
   const { modified } = parseEntry(new TextDecoder().decode(content.bytes));
   const updatedAt = modified !== undefined && modified < at ? modified : at;
-  const size = content.bytes.length;
   const createdAt = before?.createdAt ?? updatedAt;
   const head: Head = {
     id: memoryId,
@@ -146,9 +147,4 @@ function importLoss(dir: Directory, head: Head): Receipt {
 
 function allHeads(dir: Directory): Head[] {
   return listHeads(dir.sql, { prefix: "", limit: Number.MAX_SAFE_INTEGER });
-}
-
-/** The content of a head; it has one as long as it is a head. */
-export function bytesOf(dir: Directory, head: Head): Uint8Array {
-  return contentOf(dir.sql, head.n) ?? new Uint8Array();
 }

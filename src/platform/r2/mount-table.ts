@@ -10,7 +10,6 @@ import { REQUEST_BODY_BYTES } from "../../shared/limits/http.ts";
 import type { EnabledPlace } from "../../shared/settings/locate.ts";
 import { HOME } from "../../shared/settings/memory-path.ts";
 import type { Principal } from "../http/auth.ts";
-import type { StoreOwner } from "../objects/store-owner.ts";
 import { createR2Files } from "./r2-files.ts";
 import { encodeKeyPart } from "./r2-key.ts";
 
@@ -92,7 +91,12 @@ export function customStorePrefix(owner: Pick<Owner, "tenant" | "user">, storeId
  * The R2 prefix of what a store's history has and no memory any more, named by its sha256; ends in "/".
  * No directory's files lie above or below it, so an import never sees it.
  */
-export function historyPrefix(owner: StoreOwner, storeId: string): string {
+export function historyPrefix(
+  owner:
+    | { type: "user"; tenant: string; user: string }
+    | { type: "repository"; tenant: string; repo: string },
+  storeId: string,
+): string {
   switch (owner.type) {
     case "user":
       return key("t", owner.tenant, "u", owner.user, "history", storeId);

@@ -123,6 +123,8 @@ test("a store at its size limit takes nothing new and says so; it can be emptied
     code: "invalid_request",
     message: expect.stringMatching(message),
   });
+  await env.FILES.put(`${meta.prefix}outside.md`, "from outside");
+  expect(unwrap(await stub.importChanges())).toEqual([]);
   expect(await text("a.md")).toBe("two");
   expect(unwrap(await stub.redact(first.versionId, actor))?.redactedAt).not.toBeNull();
   expect(unwrap(await stub.remove({ path: "b.md", actor })).status).toBe("removed");

@@ -13,6 +13,11 @@ export interface StoreSizes {
   most: number;
 }
 
+/** Whether the database is so near the platform's limit that nothing new may come in. */
+export function isStorageFull({ sql, sizes }: Pick<Directory, "sql" | "sizes">): boolean {
+  return sql.databaseSize >= sizes.most;
+}
+
 /** The sizes that the variables give, which a laptop or a test may lower. */
 export function sizesOf(env: object): StoreSizes {
   const { STORE_SPILL_BYTES: spill, STORE_MOST_BYTES: most } = variablesOf(env);

@@ -44,7 +44,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   /** A test may give one store other sizes. */
   sizes: StoreSizes = sizesOf(this.env);
   #recovered = false;
-  #gone = false;
+  /** Whether it holds a store: asked once a wake. */
+  #open = hasSchema(this.#sql);
   /** An alarm is set that has not run yet: another one later would put it off. */
   #due = false;
 
@@ -52,7 +53,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) {
         // A store that somebody deleted a moment ago may come anew.
-        this.#gone = false;
+        this.#open = true;
         this.ctx.storage.transactionSync(() => {
           createSchema(this.#sql);
           writeStoreMeta(this.#sql, meta, false);
@@ -94,7 +95,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
       // R2 first: where this dies half way the object is still there to be destroyed again.
       await clearPrefix(this.env.FILES, dir.meta.prefix);
       await clearPrefix(this.env.FILES, historyPrefix(dir.meta.owner, dir.meta.id));
-      this.#gone = true;
+      this.#open = false;
       await this.ctx.storage.deleteAlarm();
       this.#due = false;
       await this.ctx.storage.deleteAll();
@@ -220,7 +221,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
 
   override async alarm(): Promise<void> {
     this.#due = false;
-    if (!hasSchema(this.#sql)) return;
+    if (!this.#open) return;
     await this.#alone(async (dir) => {
       if (!(await upkeep(dir))) dir.later();
     }).catch((error: unknown) => {
@@ -276,9 +277,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   #meta(): Rpc.StoreMeta {
-    if (this.#gone || !hasSchema(this.#sql)) {
-      throw new MemdirError("not_found", "There is no such memory store");
-    }
+    if (!this.#open) throw new MemdirError("not_found", "There is no such memory store");
     return readStoreMeta(this.#sql).meta;
   }
 

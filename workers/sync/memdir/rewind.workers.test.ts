@@ -66,7 +66,7 @@ test.each(["the next change", "the alarm"])(
     unwrap(await stub().open(meta));
     const put = async (path: string, content: string) =>
       unwrap(await stub().write({ path, bytes: new TextEncoder().encode(content), actor }));
-    const paths = Array.from({ length: 40 }, (_, n) => `${n}.md`);
+    const paths = Array.from({ length: 20 }, (_, n) => `${n}.md`);
     for (const path of paths) await put(path, `${path} before`);
     await new Promise((resolve) => setTimeout(resolve, 5));
     const time = Date.now();

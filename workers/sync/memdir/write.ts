@@ -23,7 +23,7 @@ import type { Written } from "./apply.ts";
 import type { Decision } from "./apply-conditionally.ts";
 import { applyConditionally, finished } from "./apply-conditionally.ts";
 import { bytesOf } from "./contents.ts";
-import type { Directory } from "./directory.ts";
+import { type Directory, isStorageFull } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { countHeads, headAt, headById, overlapping, publicHead } from "./heads.ts";
 import { holdsLease } from "./leases.ts";
@@ -187,12 +187,12 @@ export function fullStore(dir: Directory): Refused | undefined {
 }
 
 /** The refusal of anything new, where the database is near the platform's limit. */
-export function fullStorage({ sql, sizes }: Directory): Refused | undefined {
-  const size = sql.databaseSize;
-  if (size < sizes.most) return undefined;
+export function fullStorage(dir: Directory): Refused | undefined {
+  if (!isStorageFull(dir)) return undefined;
+  const { sql, sizes } = dir;
   return refused(
     "storage",
-    `The store's memories and versions take ${size} bytes, and a store may have ${sizes.most}: it takes nothing new. ` +
+    `The store's memories and versions take ${sql.databaseSize} bytes, and a store may have ${sizes.most}: it takes nothing new. ` +
       "Delete memories and redact versions that nobody needs, or use another store",
   );
 }

@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { MemdirError } from "../shared/errors.ts";
 import { DRAIN_MS, LEASE_MS } from "../shared/limits/extraction.ts";
+import { STORE_MOST_BYTES, STORE_SPILL_BYTES } from "../shared/limits/memory.ts";
 import { NOTES_FIRST_TOKENS, NOTES_GROWTH_TOKENS, NOTES_WAIT_MS } from "../shared/limits/notes.ts";
 import { APPROVAL_TIMEOUT_MS, CUSTOM_TOOL_TIMEOUT_MS } from "../shared/limits/tools.ts";
 import { MODEL_IDLE_MS } from "../shared/limits/turn.ts";
@@ -72,6 +73,9 @@ const variables = z.object({
   PERMISSION_MODE: permissionMode.default("accept_edits"),
   APPROVAL_TIMEOUT_MS: between(1, 30 * DAY_MS).default(APPROVAL_TIMEOUT_MS),
   CUSTOM_TOOL_TIMEOUT_MS: between(1, 30 * DAY_MS).default(CUSTOM_TOOL_TIMEOUT_MS),
+  /** A memory store's database: from where on its history moves to R2, and where it is full. */
+  STORE_SPILL_BYTES: between(0, STORE_MOST_BYTES).default(STORE_SPILL_BYTES),
+  STORE_MOST_BYTES: between(0, STORE_MOST_BYTES).default(STORE_MOST_BYTES),
   DAILY_TOKEN_BUDGET: between(1, 1_000_000_000_000).optional(),
 });
 

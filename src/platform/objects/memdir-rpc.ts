@@ -138,6 +138,7 @@ export type RefusalReason =
   | "archived"
   | "too_large"
   | "full"
+  | "storage"
   | "secret"
   | "lease_lost"
   | "path"
@@ -204,10 +205,12 @@ export interface MemdirStub {
   update(request: UpdateRequest): Promise<Reply<WriteReply>>;
   remove(request: RemoveRequest): Promise<Reply<RemoveReply>>;
 
-  version(id: string): Promise<Reply<Version | null>>;
+  /** With its content, unless `withContent` is false. */
+  version(id: string, withContent?: boolean): Promise<Reply<Version | null>>;
   versions(query: VersionQuery): Promise<Reply<Version[]>>;
   /** Versions after `after`, oldest first; waits up to `waitMs` where there is none. */
   changes(after: number, limit: number, waitMs: number): Promise<Reply<Version[]>>;
+  /** Takes this content out of the whole history. Not while a memory has it: `invalid_request`. */
   redact(versionId: string, actor: Actor): Promise<Reply<Version | null>>;
   restore(versionId: string, change: Change): Promise<Reply<WriteReply>>;
   rewind(to: { time: number } | { sessionId: string }, change: Change): Promise<Reply<RewindReply>>;

@@ -88,6 +88,24 @@ export function customStorePrefix(owner: Pick<Owner, "tenant" | "user">, storeId
 }
 
 /**
+ * The R2 prefix of what a store's history has and no memory any more, named by its sha256; ends in "/".
+ * No directory's files lie above or below it, so an import never sees it.
+ */
+export function historyPrefix(
+  owner:
+    | { type: "user"; tenant: string; user: string }
+    | { type: "repository"; tenant: string; repo: string },
+  storeId: string,
+): string {
+  switch (owner.type) {
+    case "user":
+      return key("t", owner.tenant, "u", owner.user, "history", storeId);
+    case "repository":
+      return key("t", owner.tenant, "history", owner.repo, storeId);
+  }
+}
+
+/**
  * The files of a memory store below a prefix that this table made. R2's refusals become
  * `unavailable` at once, without a second try: their caller keeps an outbox.
  */

@@ -7,9 +7,10 @@
 import * as z from "zod";
 import { newId } from "../../../src/platform/ids.ts";
 import type { Actor } from "../../../src/platform/objects/memdir-rpc.ts";
-import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import { MemdirError } from "../../../src/shared/errors.ts";
 import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { deleteInR2, putInR2 } from "./conditional-r2.ts";
+import { addContent, contentHere, dropUnused } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, headById, putHead } from "./heads.ts";
@@ -32,6 +33,8 @@ const intentSchema = z.object({
   /** What R2 has at `path` as far as we know. */
   etag: z.string().nullable(),
   fromEtag: z.string().nullable(),
+  /** The content, which is in `contents`; null for a deletion. */
+  sha256: z.string().nullable(),
 });
 type Intent = z.infer<typeof intentSchema>;
 
@@ -77,9 +80,10 @@ export async function applyPut(
     actor: JSON.stringify(change.actor),
     etag: knownEtag(dir.sql, path),
     fromEtag: moved ? knownEtag(dir.sql, before.path) : null,
+    sha256,
   };
   const content = { bytes, sha256 };
-  const id = recordIntent(dir, intent, bytes);
+  const id = recordIntent(dir, intent, content);
   return finish(dir, id, intent, content, (stored) => commitPut(dir, id, intent, content, stored));
 }
 
@@ -101,46 +105,45 @@ export async function applyDelete(
     actor: JSON.stringify(actor),
     etag: knownEtag(dir.sql, before.path),
     fromEtag: null,
+    sha256: null,
   };
-  const id = recordIntent(dir, intent, null);
+  const id = recordIntent(dir, intent, undefined);
   return finish(dir, id, intent, undefined, (stored) => commitDelete(dir, id, intent, stored));
 }
 
 /** Finishes what a crash left between intent and commit. */
 export async function recover(dir: Directory): Promise<void> {
   const rows = dir.sql
-    .exec<{ id: number; body: string; content: ArrayBuffer | null }>(
-      "SELECT id, body, content FROM intents ORDER BY id",
-    )
+    .exec<{ id: number; body: string }>("SELECT id, body FROM intents ORDER BY id")
     .toArray();
-  for (const { id, body, content: stored } of rows) {
+  for (const { id, body } of rows) {
     const parsed = intentSchema.safeParse(JSON.parse(body));
     if (!parsed.success) {
       dir.commit(() => dropIntent(dir.sql, id));
       continue;
     }
     const intent = parsed.data;
-    if (!stored) {
+    if (intent.sha256 === null) {
       await finish(dir, id, intent, undefined, (done) => commitDelete(dir, id, intent, done));
       continue;
     }
-    const bytes = new Uint8Array(stored);
-    const content = { bytes, sha256: await sha256Hex(bytes) };
+    const bytes = contentHere(dir.sql, intent.sha256);
+    if (!bytes) throw new MemdirError("internal", "An intent has lost its content");
+    const content = { bytes, sha256: intent.sha256 };
     await finish(dir, id, intent, content, (done) => commitPut(dir, id, intent, content, done));
   }
 }
 
-function recordIntent(dir: Directory, intent: Intent, bytes: Uint8Array | null): number {
-  const { id } = dir.commit(() =>
-    dir.sql
-      .exec<{ id: number }>(
-        "INSERT INTO intents (body, content) VALUES (?, ?) RETURNING id",
-        JSON.stringify(intent),
-        bytes,
-      )
-      .one(),
-  );
-  return id;
+/** The content is on disk with the intent, in its own place: the commit need not write it again. */
+function recordIntent(dir: Directory, intent: Intent, content: Content | undefined): number {
+  const { sql } = dir;
+  return dir.commit(() => {
+    if (content) addContent(sql, content);
+    const body = JSON.stringify(intent);
+    return sql
+      .exec<{ id: number }>("INSERT INTO intents (body) VALUES (?) RETURNING id", body)
+      .one().id;
+  });
 }
 
 function dropIntent(sql: SqlStorage, id: number): void {
@@ -156,7 +159,10 @@ async function finish<T>(
 ): Promise<T | ChangedOutside> {
   const stored = await storeInR2(dir, intent, content);
   if (stored === "changed_outside") {
-    dir.commit(() => dropIntent(dir.sql, id));
+    dir.commit(() => {
+      dropIntent(dir.sql, id);
+      if (content) dropUnused(dir.sql, content.sha256);
+    });
     return stored;
   }
   return dir.commit(() => commit(stored));
@@ -232,12 +238,13 @@ function commitVersion(
   id: number,
   intent: Intent,
   operation: Receipt["operation"],
-  content: Content | undefined,
+  made: Content | undefined,
   { pending }: StoredInR2,
 ): Receipt {
   const { sql } = dir;
   const { path, memoryId, versionId, at } = intent;
   const actor = JSON.parse(intent.actor);
+  const content = made && { sha256: made.sha256, size: made.bytes.length };
   const n = addVersion(sql, { id: versionId, memoryId, operation, path, content, actor, at });
   dropIntent(sql, id);
   for (const known of [path, intent.from]) {
@@ -253,11 +260,11 @@ function commitVersion(
 /** When a memory that comes back was first made. */
 function firstTime(sql: SqlStorage, memoryId: string | undefined): number | undefined {
   if (memoryId === undefined) return undefined;
-  const rows = sql.exec<{ at: number | null }>(
-    "SELECT min(at) AS at FROM versions WHERE memory_id = ?",
+  const rows = sql.exec<{ at: number }>(
+    "SELECT at FROM versions WHERE memory_id = ? ORDER BY n LIMIT 1",
     memoryId,
   );
-  return rows.one().at ?? undefined;
+  return rows.toArray()[0]?.at;
 }
 
 /** What R2 has at a path as far as we know; null for nothing. */

@@ -35,6 +35,11 @@ export function headById(sql: SqlStorage, id: string): Head | undefined {
   return one(sql.exec<Row>("SELECT * FROM heads WHERE id = ?", id));
 }
 
+/** A memory with this very content now. */
+export function headWith(sql: SqlStorage, sha256: string): Head | undefined {
+  return one(sql.exec<Row>("SELECT * FROM heads WHERE sha256 = ? LIMIT 1", sha256));
+}
+
 /** Memories below a folder, in order of paths. */
 export function listHeads(
   sql: SqlStorage,

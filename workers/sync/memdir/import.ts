@@ -9,11 +9,17 @@ import type { FileEntry } from "../../../src/shared/files/store.ts";
 import { MEMORY_FILE_BYTES, STORAGE_CONCURRENCY } from "../../../src/shared/limits/files.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
-import type { Directory } from "./directory.ts";
+import { addContent } from "./contents.ts";
+import { type Directory, isStorageFull } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, listHeads, putHead } from "./heads.ts";
 import { pendingEtag, syncPath } from "./outbox.ts";
-import { addVersion, contentOf } from "./versions.ts";
+import { addVersion } from "./versions.ts";
+
+/** Files whose bytes are in memory at once, and in one transaction. */
+const BATCH_FILES = 32;
+/** A change to the rows, within a transaction. */
+type Import = () => Receipt | undefined;
 
 const EXTERNAL = { type: "external" as const };
 
@@ -27,33 +33,55 @@ export async function importChanges(dir: Directory): Promise<Receipt[]> {
     after = page.next;
   } while (after !== undefined);
 
-  const differing = [...there.values()]
+  // Near the platform's limit only losses come in: they take no room.
+  const full = isStorageFull(dir);
+  if (full) log("memdir.outside_files_left", { reason: "storage" });
+  const differing = (full ? [] : [...there.values()])
     .filter((entry) => entry.etag !== headAt(dir.sql, entry.path)?.etag)
     .filter(fits)
     .map((entry) => entry.path);
   const missing = allHeads(dir)
     .filter((head) => !there.has(head.path) && head.etag !== null)
     .map((head) => head.path);
-  const left = [...differing, ...missing];
   const receipts: Receipt[] = [];
-  const work = async () => {
-    for (let path = left.shift(); path !== undefined; path = left.shift()) {
-      const receipt = await quietly(() => importPath(dir, path));
-      if (receipt) receipts.push(receipt);
-    }
-  };
-  await Promise.all(Array.from({ length: STORAGE_CONCURRENCY }, work));
+  const paths = [...differing, ...missing];
+  for (let start = 0; start < paths.length; start += BATCH_FILES) {
+    receipts.push(...(await importBatch(dir, paths.slice(start, start + BATCH_FILES))));
+  }
   return receipts.toSorted((a, b) => a.n - b.n);
 }
 
-/** A file that fails does not keep the others out. */
-async function quietly<T>(work: () => Promise<T>): Promise<T | undefined> {
+/** Looks at some paths side by side; what they come to is one transaction. */
+async function importBatch(dir: Directory, paths: string[]): Promise<Receipt[]> {
+  const imports: Import[] = [];
+  const work = async () => {
+    for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
+      try {
+        const found = await lookAt(dir, path);
+        if (found) imports.push(found);
+      } catch (error) {
+        leave(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: STORAGE_CONCURRENCY }, work));
   try {
-    return await work();
-  } catch (error) {
-    log("memdir.not_imported", { error: errorName(error) });
-    return undefined;
+    return dir.commit(() => imports.flatMap((each) => each() ?? []));
+  } catch {
+    // A file that fails does not keep the others out.
+    return imports.flatMap((each) => {
+      try {
+        return dir.commit(each) ?? [];
+      } catch (error) {
+        leave(error);
+        return [];
+      }
+    });
   }
+}
+
+function leave(error: unknown): void {
+  log("memdir.not_imported", { error: errorName(error) });
 }
 
 /** What nobody could write here does not come in by R2 either: it stays there, out of the memory. */
@@ -71,21 +99,32 @@ function fits({ path, size }: FileEntry): boolean {
 
 /** Looks at one path in R2 and imports what is there, or that nothing is there any more. */
 export async function importPath(dir: Directory, path: string): Promise<Receipt | undefined> {
+  const found = await lookAt(dir, path);
+  return found && dir.commit(found);
+}
+
+/** What R2 has at a path, as the change to the rows that takes it in; undefined for nothing to do. */
+async function lookAt(dir: Directory, path: string): Promise<Import | undefined> {
   // What is in the outbox is newer than R2: it reaches R2 first, or the path stays as it is.
   const pending = pendingEtag(dir.sql, path);
   if (pending !== undefined && !(await syncPath(dir, path, pending))) return undefined;
   const found = await dir.files.get(path);
   if (found && !fits(found)) return undefined;
-  const head = headAt(dir.sql, path);
-  if (!found)
-    return head && head.etag !== null ? dir.commit(() => importLoss(dir, head)) : undefined;
-  const sha256 = await sha256Hex(found.bytes);
-  if (head?.sha256 === sha256) {
-    dir.commit(() => dir.sql.exec("UPDATE heads SET etag = ? WHERE path = ?", found.etag, path));
-    return undefined;
+  if (!found) {
+    return () => {
+      const head = headAt(dir.sql, path);
+      return head && head.etag !== null ? importLoss(dir, head) : undefined;
+    };
   }
-  const content = { bytes: found.bytes, sha256 };
-  return dir.commit(() => importContent(dir, path, content, found.etag, head));
+  const content = { bytes: found.bytes, sha256: await sha256Hex(found.bytes) };
+  return () => {
+    const head = headAt(dir.sql, path);
+    if (head?.sha256 !== content.sha256) {
+      return importContent(dir, path, content, found.etag, head);
+    }
+    dir.sql.exec("UPDATE heads SET etag = ? WHERE path = ?", found.etag, path);
+    return undefined;
+  };
 }
 
 function importContent(
@@ -99,20 +138,20 @@ function importContent(
   const operation = before ? "modified" : "created";
   const memoryId = before?.id ?? newId("mem");
   const versionId = newId("memver");
-  const version = {
+  const size = content.bytes.length;
+  addContent(dir.sql, content);
+  const n = addVersion(dir.sql, {
     id: versionId,
     memoryId,
     operation,
     path,
-    content,
+    content: { sha256: content.sha256, size },
     actor: EXTERNAL,
     at,
-  } as const;
-  const n = addVersion(dir.sql, version);
+  });
   // A file that arrives with a past time of its own keeps it: copying does not make it newer.
   const { modified } = parseEntry(new TextDecoder().decode(content.bytes));
   const updatedAt = modified !== undefined && modified < at ? modified : at;
-  const size = content.bytes.length;
   const createdAt = before?.createdAt ?? updatedAt;
   const head: Head = {
     id: memoryId,
@@ -146,9 +185,4 @@ function importLoss(dir: Directory, head: Head): Receipt {
 
 function allHeads(dir: Directory): Head[] {
   return listHeads(dir.sql, { prefix: "", limit: Number.MAX_SAFE_INTEGER });
-}
-
-/** The content of a head; it has one as long as it is a head. */
-export function bytesOf(dir: Directory, head: Head): Uint8Array {
-  return contentOf(dir.sql, head.n) ?? new Uint8Array();
 }

@@ -10,7 +10,7 @@ import type * as Rpc from "../../../src/platform/objects/memdir-rpc.ts";
 import type { Reply } from "../../../src/platform/objects/reply.ts";
 import { replyWith } from "../../../src/platform/objects/reply.ts";
 import { clearPrefix } from "../../../src/platform/r2/clear-prefix.ts";
-import { storeFiles } from "../../../src/platform/r2/mount-table.ts";
+import { historyPrefix, storeFiles } from "../../../src/platform/r2/mount-table.ts";
 import { createSecretScan } from "../../../src/platform/secrets/secret-scan.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import type { Receipt } from "../../../src/shared/files/receipt.ts";
@@ -18,17 +18,21 @@ import { CHANGES_WAIT_MS, OUTBOX_MS } from "../../../src/shared/limits/memory.ts
 import type { SyncEnv } from "../../env.ts";
 import { recover } from "./apply.ts";
 import { createChangeFeed } from "./change-feed.ts";
-import type { Directory } from "./directory.ts";
+import { bytesOf, withContents } from "./contents.ts";
+import { type Directory, type StoreSizes, sizesOf } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, headById, listHeads, publicHead, scanHeads } from "./heads.ts";
-import { redact, restore, rewind } from "./history.ts";
-import { bytesOf, importChanges } from "./import.ts";
+import { importChanges } from "./import.ts";
 import * as leases from "./leases.ts";
 import { patchedMeta, readStoreMeta, writeStoreMeta } from "./meta.ts";
-import { emptyOutbox } from "./outbox.ts";
 import { reconcile } from "./reconcile.ts";
+import { redact } from "./redact.ts";
+import { restore } from "./restore.ts";
+import { finishRewind, rewind } from "./rewind.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import { createSerialQueue } from "./serial-queue.ts";
+import { isSpillDue } from "./spill.ts";
+import { upkeep } from "./upkeep.ts";
 import { findVersions, receiptBy, versionById, versionsAfter } from "./versions.ts";
 import { remove, update, write } from "./write.ts";
 
@@ -37,19 +41,19 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   readonly #scan = createSecretScan();
   readonly #feed = createChangeFeed();
   readonly #inTurn = createSerialQueue();
+  /** A test may give one store other sizes. */
+  sizes: StoreSizes = sizesOf(this.env);
   #recovered = false;
-  #gone = false;
-
-  constructor(ctx: DurableObjectState, env: SyncEnv) {
-    super(ctx, env);
-    if (hasSchema(this.#sql)) createSchema(this.#sql);
-  }
+  /** Whether it holds a store: asked once a wake. */
+  #open = hasSchema(this.#sql);
+  /** An alarm is set that has not run yet: another one later would put it off. */
+  #due = false;
 
   async open(meta: Rpc.StoreMeta): Promise<Reply<Rpc.StoreMeta>> {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) {
         // A store that somebody deleted a moment ago may come anew.
-        this.#gone = false;
+        this.#open = true;
         this.ctx.storage.transactionSync(() => {
           createSchema(this.#sql);
           writeStoreMeta(this.#sql, meta, false);
@@ -58,12 +62,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
       const { meta: known, listed } = readStoreMeta(this.#sql);
       // A repository's store is in no user's account.
       if (!listed && known.owner.type === "user") {
-        const row = {
-          id: known.id,
-          kind: known.kind,
-          createdAt: known.createdAt,
-          archived: known.archivedAt !== null,
-        };
+        const { id, kind, createdAt, archivedAt } = known;
+        const row = { id, kind, createdAt, archived: archivedAt !== null };
         await accountStub(this.env, known.owner).addStore(row);
         writeStoreMeta(this.#sql, readStoreMeta(this.#sql).meta, true);
       }
@@ -91,11 +91,13 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async destroy(): Promise<Reply<null>> {
-    return this.#changing(async (dir) => {
+    return this.#alone(async (dir) => {
       // R2 first: where this dies half way the object is still there to be destroyed again.
       await clearPrefix(this.env.FILES, dir.meta.prefix);
-      this.#gone = true;
+      await clearPrefix(this.env.FILES, historyPrefix(dir.meta.owner, dir.meta.id));
+      this.#open = false;
       await this.ctx.storage.deleteAlarm();
+      this.#due = false;
       await this.ctx.storage.deleteAll();
       this.#feed.announce();
       return null;
@@ -148,12 +150,19 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     return this.#changing((dir) => remove(dir, request));
   }
 
-  async version(id: string): Promise<Reply<Rpc.Version | null>> {
-    return this.#reading(() => versionById(this.#sql, id) ?? null);
+  async version(id: string, withContent = true): Promise<Reply<Rpc.Version | null>> {
+    return this.#reading(async (dir) => {
+      const version = versionById(this.#sql, id);
+      if (!version || !withContent) return version ?? null;
+      return (await withContents(dir, [version]))[0] ?? null;
+    });
   }
 
   async versions(query: Rpc.VersionQuery): Promise<Reply<Rpc.Version[]>> {
-    return this.#reading(() => findVersions(this.#sql, query));
+    return this.#reading((dir) => {
+      const found = findVersions(this.#sql, query);
+      return query.withContent ? withContents(dir, found) : found;
+    });
   }
 
   async changes(after: number, limit: number, waitMs: number): Promise<Reply<Rpc.Version[]>> {
@@ -171,7 +180,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async redact(versionId: string, actor: Rpc.Actor): Promise<Reply<Rpc.Version | null>> {
-    return this.#changing(async (dir) => redact(dir, versionId, actor) ?? null);
+    return this.#changing(async (dir) => (await redact(dir, versionId, actor)) ?? null);
   }
 
   async restore(versionId: string, change: Rpc.Change): Promise<Reply<Rpc.WriteReply>> {
@@ -211,18 +220,27 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   override async alarm(): Promise<void> {
-    if (!hasSchema(this.#sql)) return;
-    await this.#changing(async (dir) => {
-      if (!(await emptyOutbox(dir))) dir.later();
-      return null;
+    this.#due = false;
+    if (!this.#open) return;
+    await this.#alone(async (dir) => {
+      if (!(await upkeep(dir))) dir.later();
     }).catch((error: unknown) => {
       log("memdir.alarm_failed", { error: errorName(error) });
       this.#later();
     });
   }
 
-  /** Runs what changes something: alone, after what others asked before. */
+  /** Runs what changes something: alone, after what others asked before, and after their rewind. */
   #changing<T>(work: (dir: Directory) => Promise<T>): Promise<Reply<T>> {
+    return this.#alone(async (dir) => {
+      await finishRewind(dir);
+      const result = await work(dir);
+      if (isSpillDue(dir)) dir.later();
+      return result;
+    });
+  }
+
+  #alone<T>(work: (dir: Directory) => T | Promise<T>): Promise<Reply<T>> {
     return this.#inTurn(() =>
       replyWith(async () => {
         const dir = this.#directory();
@@ -233,10 +251,10 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     );
   }
 
-  /** Answers from the rows; after recovery, so that nobody ever reads what is half done. */
-  #reading<T>(work: (dir: Directory) => T): Promise<Reply<T>> {
+  /** Answers from the rows; after recovery, so that nobody ever reads a change that is half done. */
+  #reading<T>(work: (dir: Directory) => T | Promise<T>): Promise<Reply<T>> {
     if (this.#recovered) return replyWith(() => work(this.#directory()));
-    return this.#changing(async (dir) => work(dir));
+    return this.#alone(work);
   }
 
   #directory(): Directory {
@@ -244,6 +262,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     return {
       sql: this.#sql,
       files: storeFiles(this.env.FILES, meta.prefix),
+      spilled: storeFiles(this.env.FILES, historyPrefix(meta.owner, meta.id)),
+      sizes: this.sizes,
       meta,
       scan: this.#scan,
       now: () => Date.now(),
@@ -257,9 +277,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   #meta(): Rpc.StoreMeta {
-    if (this.#gone || !hasSchema(this.#sql)) {
-      throw new MemdirError("not_found", "There is no such memory store");
-    }
+    if (!this.#open) throw new MemdirError("not_found", "There is no such memory store");
     return readStoreMeta(this.#sql).meta;
   }
 
@@ -269,6 +287,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   #later(): void {
+    if (this.#due) return;
+    this.#due = true;
     this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now() + OUTBOX_MS));
   }
 }

@@ -5,10 +5,11 @@ import { newId } from "../../../src/platform/ids.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import { deleteInR2, putInR2 } from "./conditional-r2.ts";
+import { addContent, contentHere } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, putHead } from "./heads.ts";
-import { addVersion, contentOf, versionById } from "./versions.ts";
+import { addVersion, versionById } from "./versions.ts";
 
 /** Brings R2 up to date; true when nothing is left to do. */
 export async function emptyOutbox(dir: Directory): Promise<boolean> {
@@ -41,7 +42,7 @@ export async function syncPath(
     if (gone) dir.commit(() => dir.sql.exec("DELETE FROM outbox WHERE path = ?", path));
     return gone;
   }
-  const bytes = contentOf(dir.sql, head.n);
+  const bytes = contentHere(dir.sql, head.sha256);
   if (!bytes) return true;
   const put = await putInR2(dir, path, bytes, head.sha256, etag);
   if (put === "not_now") return false;
@@ -76,9 +77,11 @@ function overrule(
   const shared = { memoryId: head.id, operation: "modified" as const, path: head.path };
   const at = dir.now();
   const external = { type: "external" as const };
-  addVersion(sql, { ...shared, id: newId("memver"), content: foreign, actor: external, at });
+  addContent(sql, foreign);
+  const theirs = { sha256: foreign.sha256, size: foreign.bytes.length };
+  addVersion(sql, { ...shared, id: newId("memver"), content: theirs, actor: external, at });
   const versionId = newId("memver");
-  const content = { bytes, sha256: head.sha256 };
+  const content = { sha256: head.sha256, size: head.size };
   const actor = ours?.actor ?? external;
   const n = addVersion(sql, { ...shared, id: versionId, content, actor, at });
   putHead(sql, { ...head, n, versionId }, bytes);

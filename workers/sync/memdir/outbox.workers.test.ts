@@ -8,6 +8,7 @@ import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { storeObjectName } from "../../../src/platform/objects/store-owner.ts";
 import { createR2Files } from "../../../src/platform/r2/r2-files.ts";
 import { createFaultyBucket, type Faults } from "../../../test/contract/faulty-bucket.ts";
+import { contentHere } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import { importChanges } from "./import.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
@@ -89,8 +90,8 @@ test("a memory that is deleted while R2 still has it does not come back", async 
 const query = { limit: 100, withContent: true };
 
 function versionsOf(dir: Directory): (string | undefined)[] {
-  return findVersions(dir.sql, query).map(({ bytes: content }) =>
-    content ? new TextDecoder().decode(content) : undefined,
+  return findVersions(dir.sql, query).map(({ sha256 }) =>
+    sha256 === null ? undefined : new TextDecoder().decode(contentHere(dir.sql, sha256)),
   );
 }
 
@@ -112,6 +113,8 @@ async function inside(
     const dir: Directory = {
       sql: storage.sql,
       files: createR2Files(bucket, prefix, () => Promise.reject(down)),
+      spilled: createR2Files(bucket, `${prefix}history/`, () => Promise.reject(down)),
+      sizes: { spill: 1e9, most: 1e9 },
       meta,
       scan: async () => [],
       now: () => Date.now(),

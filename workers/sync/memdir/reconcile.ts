@@ -8,9 +8,9 @@ import type { Reconciled, TopicFile } from "../../../src/shared/memdir/reconcile
 import { reconcileIndex } from "../../../src/shared/memdir/reconcile.ts";
 import type { Decision } from "./apply-conditionally.ts";
 import { applyConditionally, finished } from "./apply-conditionally.ts";
+import { bytesOf } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import { headAt, scanHeads } from "./heads.ts";
-import { bytesOf } from "./import.ts";
 
 /**
  * Restores the rule of two steps: each memory has its line in the index, no line goes nowhere. A

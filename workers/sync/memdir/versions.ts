@@ -26,7 +26,6 @@ type Row = {
   path: string | null;
   sha256: string | null;
   size: number | null;
-  content?: ArrayBuffer | null;
   actor: string;
   at: number;
   redacted_at: number | null;
@@ -41,26 +40,26 @@ interface NewVersion {
   memoryId: string;
   operation: Operation;
   path: string;
-  /** Absent for a deletion. */
-  content?: { bytes: Uint8Array; sha256: string } | undefined;
+  /** Absent for a deletion. The content itself is in `contents`. */
+  content?: { size: number; sha256: string } | undefined;
   actor: Actor;
   at: number;
 }
 
-/** Appends a version; gives back its number. */
+/** Appends a version; gives back its number. A clock that was set back does not make it older. */
 export function addVersion(sql: SqlStorage, version: NewVersion): number {
   const { content, actor: by } = version;
   return sql
     .exec<{ n: number }>(
-      `INSERT INTO versions (id, memory_id, operation, path, sha256, size, content, actor,
-         session_id, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
+      `INSERT INTO versions (id, memory_id, operation, path, sha256, size, actor, session_id, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?,
+         max(?, coalesce((SELECT at FROM versions ORDER BY n DESC LIMIT 1), 0))) RETURNING n`,
       version.id,
       version.memoryId,
       version.operation,
       version.path,
       content?.sha256 ?? null,
-      content?.bytes.length ?? null,
-      content?.bytes ?? null,
+      content?.size ?? null,
       JSON.stringify(by),
       by.type === "session" ? by.sessionId : null,
       version.at,
@@ -68,32 +67,31 @@ export function addVersion(sql: SqlStorage, version: NewVersion): number {
     .one().n;
 }
 
-/** The content of a version by its number; undefined where it has none. */
-export function contentOf(sql: SqlStorage, n: number): Uint8Array | undefined {
-  const [row] = sql
-    .exec<{ content: ArrayBuffer | null }>("SELECT content FROM versions WHERE n = ?", n)
-    .toArray();
-  return row?.content ? new Uint8Array(row.content) : undefined;
-}
-
-/** A version by its id, with its content. */
+/** A version by its id, without content. */
 export function versionById(sql: SqlStorage, id: string): Version | undefined {
-  const [row] = sql
-    .exec<Row>(`SELECT ${COLUMNS}, content FROM versions WHERE id = ?`, id)
-    .toArray();
+  const [row] = sql.exec<Row>(`SELECT ${COLUMNS} FROM versions WHERE id = ?`, id).toArray();
   return row && versionOf(row);
 }
 
-/** Versions of one memory, oldest first, with content. */
-export function versionsOfMemory(sql: SqlStorage, memoryId: string): Version[] {
-  const rows = sql.exec<Row>(
-    `SELECT ${COLUMNS}, content FROM versions WHERE memory_id = ? ORDER BY n`,
-    memoryId,
-  );
-  return [...rows].map(versionOf);
+/** The number of the last version that is not newer than a time; 0 where all are. */
+export function lastVersionAt(sql: SqlStorage, time: number): number {
+  const { most } = sql
+    .exec<{ most: number }>("SELECT coalesce(max(n), 0) AS most FROM versions")
+    .one();
+  let older = 0;
+  let newer = most + 1;
+  while (newer - older > 1) {
+    const middle = Math.floor((older + newer) / 2);
+    const { at } = sql
+      .exec<{ at: number }>("SELECT at FROM versions WHERE n >= ? ORDER BY n LIMIT 1", middle)
+      .one();
+    if (at <= time) older = middle;
+    else newer = middle;
+  }
+  return older;
 }
 
-/** Versions that match, newest first. */
+/** Versions that match, newest first, without content. */
 export function findVersions(sql: SqlStorage, query: VersionQuery): Version[] {
   const where: string[] = ["1"];
   const values: (string | number)[] = [];
@@ -105,12 +103,12 @@ export function findVersions(sql: SqlStorage, query: VersionQuery): Version[] {
   add("memory_id = ?", query.memoryId);
   add("operation = ?", query.operation);
   add("session_id = ?", query.sessionId);
-  add("at >= ?", query.from);
-  add("at <= ?", query.to);
+  // Times never fall as numbers grow: a range of times is a range of rows.
+  add("n > ?", query.from === undefined ? undefined : lastVersionAt(sql, query.from - 1));
+  add("n <= ?", query.to === undefined ? undefined : lastVersionAt(sql, query.to));
   add("n < ?", query.before);
-  const columns = query.withContent ? `${COLUMNS}, content` : COLUMNS;
   const rows = sql.exec<Row>(
-    `SELECT ${columns} FROM versions WHERE ${where.join(" AND ")} ORDER BY n DESC LIMIT ?`,
+    `SELECT ${COLUMNS} FROM versions WHERE ${where.join(" AND ")} ORDER BY n DESC LIMIT ?`,
     ...values,
     query.limit,
   );
@@ -163,15 +161,16 @@ function isSameActor(a: Actor, b: Actor): boolean {
   }
 }
 
-/** Takes content, path, size and hash out of a version for good; who made it and when stays. */
-export function redactVersion(sql: SqlStorage, id: string, by: Actor, at: number): void {
-  sql.exec(
-    `UPDATE versions SET content = NULL, path = NULL, size = NULL, sha256 = NULL,
-       redacted_at = ?, redacted_by = ? WHERE id = ? AND redacted_at IS NULL`,
-    at,
-    JSON.stringify(by),
-    id,
-  );
+/**
+ * Takes path, size and hash out of a version for good, and out of all with the same content; who made
+ * them and when stays.
+ */
+export function redactVersions(sql: SqlStorage, version: Version, by: Actor, at: number): void {
+  const set = `UPDATE versions SET path = NULL, size = NULL, sha256 = NULL,
+    redacted_at = ?, redacted_by = ?`;
+  const who = JSON.stringify(by);
+  sql.exec(`${set} WHERE id = ? AND redacted_at IS NULL`, at, who, version.id);
+  if (version.sha256 !== null) sql.exec(`${set} WHERE sha256 = ?`, at, who, version.sha256);
 }
 
 function versionOf(row: Row): Version {
@@ -183,7 +182,7 @@ function versionOf(row: Row): Version {
     path: row.path,
     sha256: row.sha256,
     size: row.size,
-    bytes: row.content ? new Uint8Array(row.content) : null,
+    bytes: null,
     actor: actorOf(row.actor),
     at: row.at,
     redactedAt: row.redacted_at,
@@ -191,6 +190,7 @@ function versionOf(row: Row): Version {
   };
 }
 
-function actorOf(text: string): Actor {
+/** The actor of a row. */
+export function actorOf(text: string): Actor {
   return actor.catch({ type: "external" }).parse(JSON.parse(text));
 }

@@ -22,10 +22,10 @@ import { secretRefusal } from "../../../src/shared/safety/secret-scan.ts";
 import type { Written } from "./apply.ts";
 import type { Decision } from "./apply-conditionally.ts";
 import { applyConditionally, finished } from "./apply-conditionally.ts";
-import type { Directory } from "./directory.ts";
+import { bytesOf } from "./contents.ts";
+import { type Directory, isStorageFull } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { countHeads, headAt, headById, overlapping, publicHead } from "./heads.ts";
-import { bytesOf } from "./import.ts";
 import { holdsLease } from "./leases.ts";
 import { deletionBy, receiptBy } from "./versions.ts";
 
@@ -136,6 +136,8 @@ export async function refusal(
   }
   const lease = lostLease(dir, change);
   if (lease) return lease;
+  const full = fullStorage(dir);
+  if (full) return full;
   const hits = await dir.scan({ path, text: new TextDecoder().decode(bytes) });
   if (hits.length > 0 && change.secrets !== "warn") {
     return refused("secret", secretRefusal(path, hits));
@@ -181,6 +183,17 @@ export function fullStore(dir: Directory): Refused | undefined {
   return refused(
     "full",
     `The store holds ${MEMORIES_PER_STORE} memories, the most it may. Delete or merge some first`,
+  );
+}
+
+/** The refusal of anything new, where the database is near the platform's limit. */
+export function fullStorage(dir: Directory): Refused | undefined {
+  if (!isStorageFull(dir)) return undefined;
+  const { sql, sizes } = dir;
+  return refused(
+    "storage",
+    `The store's memories and versions take ${sql.databaseSize} bytes, and a store may have ${sizes.most}: it takes nothing new. ` +
+      "Delete memories and redact versions that nobody needs, or use another store",
   );
 }
 

@@ -73,6 +73,7 @@ function refusal(reason: RefusalReason, message: string): MemdirError {
     case "archived":
     case "too_large":
     case "full":
+    case "storage":
     case "secret":
     case "path":
     case "index":

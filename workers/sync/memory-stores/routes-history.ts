@@ -28,7 +28,7 @@ export function historyRoutes(): Hono<Edge<SyncEnv>> {
   app.post(`${STORE}/memory_versions/:version/restore`, async (c) => {
     const store = storeOf(c);
     await jsonBody(c.req.raw, restoreVersion);
-    const version = answered(await store.version(await versionIdOf(c)));
+    const version = answered(await store.version(await versionIdOf(c), false));
     if (!version) throw missingVersion();
     if (version.sha256 === null) {
       throw new MemdirError(

@@ -55,17 +55,7 @@ export function versionRoutes(): Hono<Edge<SyncEnv>> {
 
   app.post(`${VERSIONS}/:version/redact`, async (c) => {
     const store = storeOf(c);
-    const version = answered(await store.version(await versionIdOf(c)));
-    if (!version) throw missingVersion();
-    // What is no memory's present content never becomes it again: a restore makes a new version.
-    const memory = answered(await store.readById(version.memoryId));
-    if (memory?.versionId === version.id) {
-      throw new MemdirError(
-        "invalid_request",
-        "This version is the memory's present content, which cannot be redacted. Update or delete the memory first",
-      );
-    }
-    const redacted = answered(await store.redact(version.id, actorOf(c)));
+    const redacted = answered(await store.redact(await versionIdOf(c), actorOf(c)));
     if (!redacted) throw missingVersion();
     return c.json(versionShape(storeIdOf(c), redacted, true));
   });

@@ -1,0 +1,207 @@
+// What a store's history holds: each content once, in the database or in R2, and for how long.
+
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { beforeEach, expect, test } from "vitest";
+import type { MemdirStub, StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
+import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { storeObjectName } from "../../../src/platform/objects/store-owner.ts";
+import { historyPrefix } from "../../../src/platform/r2/mount-table.ts";
+import type { StoreSizes } from "./directory.ts";
+import { Memdir } from "./memdir.ts";
+import { newStoreMeta } from "./meta-fixture.ts";
+
+const actor = { type: "user", userId: "u" } as const;
+
+let meta: StoreMeta;
+let stub: MemdirStub;
+beforeEach(async () => {
+  meta = newStoreMeta();
+  stub = memdirStub(env, meta.owner, meta.id);
+  unwrap(await stub.open(meta));
+});
+
+test("a content is on disk once, however many versions and memories have it", async () => {
+  await put("a.md", "same");
+  await put("b.md", "same");
+  await put("a.md", "other");
+  await put("a.md", "same");
+  expect(await count("contents")).toBe(2);
+  expect(await count("versions")).toBe(4);
+  expect(await contents()).toEqual(["same", "other", "same", "same"]);
+});
+
+test("a redaction reaches every version of the same bytes, and waits while a memory has them", async () => {
+  const first = await put("a.md", "secret");
+  const second = await put("b.md", "secret");
+  await put("a.md", "clean");
+  expect(await stub.redact(first.versionId, actor)).toMatchObject({
+    ok: false,
+    code: "invalid_request",
+    message: expect.stringContaining("/b.md"),
+  });
+  unwrap(await stub.remove({ path: "b.md", actor }));
+  unwrap(await stub.redact(first.versionId, actor));
+  expect(unwrap(await stub.version(second.versionId))).toMatchObject({
+    path: null,
+    sha256: null,
+    bytes: null,
+    redactedBy: actor,
+  });
+  expect(await contents()).toEqual([undefined, "clean", undefined, undefined]);
+  expect(await count("contents")).toBe(1);
+});
+
+test("a large database gives what no memory has to R2, and every version is read, restored and rewound from there", async () => {
+  const first = await put("a.md", "one");
+  await pause();
+  const time = Date.now();
+  await pause();
+  await put("a.md", "two");
+  await put("a.md", "three");
+  await spillAll();
+  expect(await spilled()).toBe(2);
+  expect(await contents()).toEqual(["three", "two", "one"]);
+  // The history lies beside the memories: an import sees nothing of it.
+  expect(unwrap(await stub.importChanges())).toEqual([]);
+
+  expect(unwrap(await stub.restore(first.versionId, { actor }))).toMatchObject({
+    status: "written",
+  });
+  expect(await text("a.md")).toBe("one");
+  await put("a.md", "four");
+  await spillAll();
+  const { changed, skipped } = unwrap(await stub.rewind({ time }, { actor }));
+  expect(skipped).toEqual([]);
+  expect(changed).toHaveLength(1);
+  expect(await text("a.md")).toBe("one");
+  expect(await (await env.FILES.get(`${meta.prefix}a.md`))?.text()).toBe("one");
+});
+
+test("a redaction deletes in R2 too, also the copy that a move left there before a crash; so does the store's end", async () => {
+  const first = await put("a.md", "one");
+  const second = await put("a.md", "two");
+  const third = await put("a.md", "three");
+  await put("a.md", "four");
+  const { sha256 } = unwrap(await stub.version(second.versionId)) ?? {};
+  await env.FILES.put(`${history()}${sha256}`, "two");
+  unwrap(await stub.redact(second.versionId, actor));
+  expect(await spilled()).toBe(0);
+  await spillAll();
+  expect(await spilled()).toBe(2);
+  unwrap(await stub.redact(first.versionId, actor));
+  expect(await spilled()).toBe(1);
+  expect(unwrap(await stub.version(first.versionId))).toMatchObject({ sha256: null, bytes: null });
+  expect(await bytesOfVersion(third.versionId)).toBe("three");
+  unwrap(await stub.destroy());
+  expect(await spilled()).toBe(0);
+});
+
+test("a content that comes back after it moved to R2 is a memory's again, and is read without R2", async () => {
+  await put("a.md", "one");
+  await put("a.md", "two");
+  await spillAll();
+  await put("a.md", "one");
+  for (const { key } of (await env.FILES.list({ prefix: history() })).objects) {
+    await env.FILES.delete(key);
+  }
+  expect(await text("a.md")).toBe("one");
+});
+
+test("a store at its size limit takes nothing new and says so; it can be emptied and redacted, and others work", async () => {
+  const first = await put("a.md", "one");
+  await put("a.md", "two");
+  await put("b.md", "b");
+  await setSizes({ spill: 1e9, most: 4096 });
+  const refused = unwrap(await stub.write({ path: "c.md", bytes: bytes("c"), actor }));
+  expect(refused).toMatchObject({ status: "refused", reason: "storage" });
+  const message = /take \d+ bytes, and a store may have 4096.*Delete memories and redact/;
+  expect(refused).toMatchObject({ message: expect.stringMatching(message) });
+  const restored = unwrap(await stub.restore(first.versionId, { actor }));
+  expect(restored).toMatchObject({ status: "refused", reason: "storage" });
+  expect(await stub.rewind({ time: 0 }, { actor })).toMatchObject({
+    code: "invalid_request",
+    message: expect.stringMatching(message),
+  });
+  await env.FILES.put(`${meta.prefix}outside.md`, "from outside");
+  expect(unwrap(await stub.importChanges())).toEqual([]);
+  expect(await text("a.md")).toBe("two");
+  expect(unwrap(await stub.redact(first.versionId, actor))?.redactedAt).not.toBeNull();
+  expect(unwrap(await stub.remove({ path: "b.md", actor })).status).toBe("removed");
+
+  const other = newStoreMeta();
+  const neighbour = memdirStub(env, other.owner, other.id);
+  unwrap(await neighbour.open(other));
+  const reply = unwrap(await neighbour.write({ path: "a.md", bytes: bytes("x"), actor }));
+  expect(reply.status).toBe("written");
+});
+
+async function put(path: string, content: string) {
+  const reply = unwrap(await stub.write({ path, bytes: bytes(content), actor }));
+  if (reply.status !== "written") throw new Error(reply.status);
+  return reply.receipt;
+}
+
+/** Of all versions, newest first; undefined for a deletion or a redacted one. */
+async function contents(): Promise<(string | undefined)[]> {
+  const versions = unwrap(await stub.versions({ limit: 100, withContent: true }));
+  return versions
+    .map((version) => version.bytes && decode(version.bytes))
+    .map((x) => x ?? undefined);
+}
+
+async function bytesOfVersion(id: string): Promise<string | undefined> {
+  const found = unwrap(await stub.version(id))?.bytes;
+  return found ? decode(found) : undefined;
+}
+
+async function text(path: string): Promise<string | undefined> {
+  const found = unwrap(await stub.read(path));
+  return found ? decode(found.bytes) : undefined;
+}
+
+/** As the alarm of a store that is larger than it may be. */
+async function spillAll(): Promise<void> {
+  await setSizes({ spill: 0, most: 1e9 });
+  unwrap(await stub.importChanges());
+  expect(await runDurableObjectAlarm(object())).toBe(true);
+  await setSizes({ spill: 1e9, most: 1e9 });
+}
+
+async function spilled(): Promise<number> {
+  return (await env.FILES.list({ prefix: history() })).objects.length;
+}
+
+function history(): string {
+  return historyPrefix(meta.owner, meta.id);
+}
+
+function object() {
+  return env.MEMDIR.get(env.MEMDIR.idFromName(storeObjectName(meta.owner, meta.id)));
+}
+
+function setSizes(sizes: StoreSizes): Promise<void> {
+  return runInDurableObject(object(), (instance) => {
+    if (instance instanceof Memdir) instance.sizes = sizes;
+  });
+}
+
+function count(table: "contents" | "versions"): Promise<number> {
+  return runInDurableObject(
+    object(),
+    (_instance, { storage }) =>
+      storage.sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n,
+  );
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+function bytes(content: string): Uint8Array {
+  return new TextEncoder().encode(content);
+}
+
+function decode(content: Uint8Array): string {
+  return new TextDecoder().decode(content);
+}

@@ -25,6 +25,7 @@ import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import { currentTurn } from "../rows/turns.ts";
 import { openMemory } from "../setup/memory.ts";
+import { joinPreviews } from "../stream/join-previews.ts";
 import type { Subscriber } from "../stream/subscription.ts";
 import { acceptEvent } from "../turn/accept-event.ts";
 import { interruptTurn, isPaused } from "../turn/pause-turn.ts";
@@ -42,6 +43,9 @@ const EXTRACT_REPLY_MS = 2_000;
 export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;
   readonly #subscribers = new Set<Subscriber>();
+  readonly #previews = joinPreviews((frames) => {
+    for (const subscriber of this.#subscribers) subscriber.preview(frames);
+  });
   #deletion: Promise<void> | undefined;
   #gone = false;
   #madeWork: SessionWork | undefined;
@@ -202,10 +206,11 @@ export class Session extends DurableObject<AgentEnv> {
     this.#work.startDue();
   }
 
-  /** One transaction; then the subscribers are woken. */
+  /** One transaction; then the subscribers are woken. Previews that came before it go before it. */
   #commit<T>(write: () => T): T {
     if (this.#gone) throw notFound();
     const result = this.ctx.storage.transactionSync(write);
+    this.#previews.flush();
     for (const subscriber of this.#subscribers) subscriber.wake();
     return result;
   }
@@ -216,8 +221,9 @@ export class Session extends DurableObject<AgentEnv> {
       ctx: this.ctx,
       env: () => this.env,
       commit: (write) => this.#commit(write),
+      // Whoever comes later has missed the beginning, and gets nothing of it.
       preview: (frames) => {
-        for (const subscriber of this.#subscribers) subscriber.preview(frames);
+        if (this.#subscribers.size > 0) this.#previews.add(frames);
       },
       state: () => (this.#gone ? "gone" : this.#deletion ? "deleting" : "alive"),
     });
@@ -246,6 +252,7 @@ export class Session extends DurableObject<AgentEnv> {
     const last = this.ctx.storage.transactionSync(() =>
       appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
     );
+    this.#previews.flush();
     for (const subscriber of this.#subscribers) subscriber.finish(last);
     this.#gone = true;
     await this.ctx.storage.deleteAlarm();

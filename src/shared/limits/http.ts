@@ -19,6 +19,11 @@ export const TITLE_CHARACTERS = 500;
 /** Entries on one page of a list: default and most. */
 export const PAGE_DEFAULT = 20;
 export const PAGE_MOST = 100;
+/**
+ * What is fixed of a session, in bytes of JSON, that its account keeps for the list: a page of them
+ * is a fifth of what an internal call takes. A larger one is asked of the session.
+ */
+export const LISTED_BYTES = 64_000;
 /** Events on one page: default and most. */
 export const EVENT_PAGE_DEFAULT = 100;
 export const EVENT_PAGE_MOST = 1000;

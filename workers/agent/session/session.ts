@@ -4,14 +4,13 @@
 // its rows: by the next request, or by the alarm, which is set while anything is due.
 
 import { DurableObject } from "cloudflare:workers";
-import type { RequestKey } from "../../../src/platform/objects/account-rpc.ts";
+import type { ListedSession, RequestKey } from "../../../src/platform/objects/account-rpc.ts";
 import type { Reply } from "../../../src/platform/objects/reply.ts";
 import { replyWith } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import type { ExtractWork } from "../../../src/platform/queue.ts";
 import { within } from "../../../src/platform/sleep.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
-import { MemdirError } from "../../../src/shared/errors.ts";
 import type { Precondition } from "../../../src/shared/files/store.ts";
 import type { AgentEnv } from "../../env.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
@@ -30,10 +29,11 @@ import type { Subscriber } from "../stream/subscription.ts";
 import { acceptEvent } from "../turn/accept-event.ts";
 import { interruptTurn, isPaused } from "../turn/pause-turn.ts";
 import { compactionReply, requestCompaction } from "./compact-request.ts";
+import { archived, notFound, notTold } from "./refusals.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import type { EventPage, RecordPage, StreamRequest } from "./session-reads.ts";
 import { eventPage, extractionPage, openStream, recallPage } from "./session-reads.ts";
-import { sessionShape } from "./session-shape.ts";
+import { listedFixed, listedState, sessionShape } from "./session-shape.ts";
 import type { SessionWork } from "./session-work.ts";
 import { createSessionWork } from "./session-work.ts";
 
@@ -51,7 +51,7 @@ export class Session extends DurableObject<AgentEnv> {
   #madeWork: SessionWork | undefined;
 
   /** Makes the session, with its first events. Called again with the same id it changes nothing. */
-  create(meta: NewMeta, events: ClientEvent[]): Promise<Reply<Record<string, unknown>>> {
+  create(meta: NewMeta, events: ClientEvent[]): Promise<Reply<Created>> {
     return replyWith(async () => {
       const bare = meta.metadata.bare === "true";
       const memory = hasSchema(this.#sql)
@@ -65,8 +65,10 @@ export class Session extends DurableObject<AgentEnv> {
           for (const event of events) acceptEvent(this.#sql, event, Date.now());
         });
       }
+      // The caller hands what is returned to the account.
+      this.#work.reports.toldByReply();
       this.#work.startDue();
-      return this.#shape();
+      return { shape: this.#shape(), listed: this.#listed() };
     });
   }
 
@@ -169,6 +171,7 @@ export class Session extends DurableObject<AgentEnv> {
           // Nobody can answer any more.
           if (isPaused(this.#sql, currentTurn(this.#sql))) interruptTurn(this.#sql, now);
         });
+        this.#work.reports.changed();
         this.#work.startDue();
         await this.#work.drain(this.#drainMs());
         this.#work.startDue();
@@ -247,8 +250,12 @@ export class Session extends DurableObject<AgentEnv> {
 
   async #clear(drainMs: number): Promise<void> {
     this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
+    this.#work.reports.changed();
+    this.#work.reports.tell();
     this.#work.setAlarm();
     await this.#work.drainAndStop(drainMs);
+    // A list would show for ever what nobody is left to tell of.
+    if (this.#work.reports.due()) throw notTold();
     const last = this.ctx.storage.transactionSync(() =>
       appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
     );
@@ -262,15 +269,16 @@ export class Session extends DurableObject<AgentEnv> {
   #shape(): Record<string, unknown> {
     return sessionShape(this.#sql, readMeta(this.#sql), currentTurn(this.#sql), Date.now());
   }
+
+  #listed(): ListedSession {
+    const meta = readMeta(this.#sql);
+    const state = listedState(this.#sql, meta, currentTurn(this.#sql));
+    return { ...state, fixed: listedFixed(meta) ?? null };
+  }
 }
 
-function notFound(): MemdirError {
-  return new MemdirError("not_found", "There is no such session");
-}
-
-function archived(): MemdirError {
-  return new MemdirError(
-    "invalid_request",
-    "This session is archived: it can be read, and nothing in it changes any more. Create a new one",
-  );
+/** A session that was made, and what its account is to know of it. */
+export interface Created {
+  shape: Record<string, unknown>;
+  listed: ListedSession;
 }

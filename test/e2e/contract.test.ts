@@ -85,6 +85,20 @@ test("previews come only to who asked and end in the stored event of the same id
   expect(typesOf(await untilIdle(plain))).not.toContain("event_delta");
 });
 
+test("5,000 deltas at once arrive as the whole text, before the event that holds it", async () => {
+  const id = await newSession(client);
+  const text = "\u{1F30D} word ".repeat(5_000);
+  service.model.enqueue({ text, match: { session: id, purpose: "main" } });
+  const stream = await client.beta.sessions.events.stream(id, { event_deltas: ["agent.message"] });
+  await client.beta.sessions.events.send(id, { events: [say("all of it")] });
+  const events = await untilIdle(stream);
+  const at = typesOf(events).indexOf("agent.message");
+  expect(typesOf(events).lastIndexOf("event_delta")).toBeLessThan(at);
+  const deltas = events.flatMap((e) => (e.type === "event_delta" ? [e.delta.content.text] : []));
+  expect(deltas.join("")).toBe(text);
+  expect(deltas.length).toBeLessThan(1_000);
+});
+
 test("a stream without a cursor begins with what comes next", async () => {
   const id = await newSession(client);
   const first = await turn(client, id, "one");

@@ -21,7 +21,8 @@ export const MOMENTS: readonly Moment[] = [
   { name: "right after an acknowledgement", at: undefined, nth: 0 },
   { name: "in the middle of a first answer", at: "event_delta", nth: 3 },
   { name: "between two writers of one answer", at: "agent.tool_result", nth: 1 },
-  { name: "in the middle of a final answer", at: "event_delta", nth: 40 },
+  // The first answer has 12 pieces at most, and of both, joined by frames, there are 20 at least.
+  { name: "in the middle of a final answer", at: "event_delta", nth: 16 },
 ];
 /** Sessions beside the one that is watched, and how far apart they start, in milliseconds. */
 const OTHERS = [15, 40, 80, 130, 200];

@@ -1,6 +1,7 @@
-// The model port over the official SDK. It uses raw stream events, because a stream without
-// `message_stop` looks complete to the SDK's own readers. It has no retries, because ours are counted
-// on disk, and its own watchdog, because the SDK's timeout ends with the response's headers.
+// The model port over the official SDK. It reads the stream itself: one without `message_stop` looks
+// complete to the SDK's own readers, and they spend most of a fast answer's time. It has no retries,
+// because ours are counted on disk, and its own watchdog, because the SDK's timeout ends with the
+// response's headers.
 
 import { BaseAnthropic } from "@anthropic-ai/sdk/client";
 import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
@@ -9,6 +10,7 @@ import type { FailureKind, Model, ModelFailure, ModelRequest } from "../../share
 import { createCallIds } from "../../shared/thread/call-ids.ts";
 import { collectAnswer, partialUsage, type Received } from "./answer.ts";
 import { requestBody } from "./request.ts";
+import { serverEvents } from "./server-events.ts";
 
 /** Timeout of a token count, in milliseconds: without a count there is an estimate. */
 const COUNT_MS = 5_000;
@@ -62,17 +64,14 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
         ...(stopped() ?? own),
         usage: partialUsage(received),
       });
-      const messages = messagesWith({
-        fetch: (input, init) => watchedFetch(input, init, watch.alive),
-      });
       try {
-        const events = await messages.create(requestBody(request), {
-          signal: stop,
-          headers: headersOf(request),
-        });
+        const response = await messagesWith({ fetch: boundFetch })
+          .create(requestBody(request), { signal: stop, headers: headersOf(request) })
+          .asResponse();
+        watch.alive();
+        const events = serverEvents(response, watch.alive);
         const callId = createCallIds(request.messages);
         const outcome = yield* collectAnswer(events, options.answerBytes, callId, received);
-        // The SDK ends an aborted stream silently, so it looks like one that broke off.
         return outcome.status === "answered" ? outcome : failed(outcome);
       } catch (error) {
         return failed(failureOf(error));
@@ -93,32 +92,20 @@ function headersOf({ purpose, sessionId }: ModelRequest): Record<string, string>
 /** The SDK would call the runtime's `fetch` without its `this`. */
 const boundFetch: typeof fetch = (input, init) => fetch(input, init);
 
-/** `alive` is called at the headers of the response and at each chunk of its body. */
-async function watchedFetch(
-  input: string | URL | Request,
-  init: RequestInit | undefined,
-  alive: () => void,
-): Promise<Response> {
-  const response = await fetch(input, init);
-  alive();
-  if (!response.body) return response;
-  const watched = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      alive();
-      controller.enqueue(chunk);
-    },
-  });
-  return new Response(response.body.pipeThrough(watched), response);
-}
-
+/** Aborts after so many milliseconds without a sign of life. One timer stands, however many there are. */
 function startWatch(idleMs: number) {
   const controller = new AbortController();
-  let timer = setTimeout(() => controller.abort(), idleMs);
+  let aliveAt = performance.now();
+  let timer = setTimeout(look, idleMs);
+  function look(): void {
+    const left = aliveAt + idleMs - performance.now();
+    if (left <= 0) controller.abort();
+    else timer = setTimeout(look, left);
+  }
   return {
     signal: controller.signal,
     alive: () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => controller.abort(), idleMs);
+      aliveAt = performance.now();
     },
     stop: () => clearTimeout(timer),
     cancel: () => controller.abort(),

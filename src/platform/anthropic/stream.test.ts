@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Answer } from "../../shared/loop/model.ts";
 import type { Message } from "../../shared/thread/messages.ts";
 import {
@@ -46,6 +46,22 @@ describe("an answer", () => {
       session: "sesn_9",
       status: 200,
     });
+  });
+
+  test("is watched by one timer, however many pieces it comes in", async () => {
+    const idleMs = 54_321;
+    const set = vi.spyOn(globalThis, "setTimeout");
+    const clear = vi.spyOn(globalThis, "clearTimeout");
+    try {
+      fakeModel.enqueue({ text: LONG.repeat(20), split: "events", chunkDelayMs: 1 });
+      expect(textOf((await ask(request(), { idleMs })).events)).toBe(LONG.repeat(20));
+      const watching = set.mock.results.filter((_, n) => set.mock.calls[n]?.[1] === idleMs);
+      expect(watching).toHaveLength(1);
+      expect(clear.mock.calls.map(([timer]) => timer)).toContain(watching[0]?.value);
+    } finally {
+      set.mockRestore();
+      clear.mockRestore();
+    }
   });
 
   const WIDE = "Grüße \u{1F30D}\u{1F468}\u200D\u{1F469} 世界 e\u0301 \u2028 ende";

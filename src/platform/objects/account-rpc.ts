@@ -16,6 +16,21 @@ export interface SessionRow {
   createdAt: number;
 }
 
+/** How a session is, as JSON that only sessions read. */
+export interface ListedState {
+  /** Grows with every change: of two reports the one with more is the later one. */
+  version: number;
+  state: string | null;
+}
+
+/** What a list shows of a session, so that nobody has to ask it. */
+export interface ListedSession extends ListedState {
+  /** What is fixed at creation, as JSON; null where it is too large to be kept twice. */
+  fixed: string | null;
+}
+
+export type ListedRow = SessionRow & Pick<ListedSession, "fixed" | "state">;
+
 /** One page of rows in the order of their creation. */
 export interface PageQuery {
   limit: number;
@@ -65,15 +80,15 @@ export interface UsageQuery {
 /** The methods of the object `Account`; `workers/agent/account/account.ts` says what each promises. */
 export interface AccountCalls {
   reserve(request: RequestKey | undefined, now: number): Promise<Reply<SessionRow>>;
-  ready(id: string): void;
+  ready(id: string, listed: ListedSession): void;
   remove(id: string): void;
-  list(query: PageQuery): SessionRow[];
+  list(query: PageQuery): ListedRow[];
   abandoned(now: number): string[];
   addStore(row: StoreRow, request?: RequestKey): Promise<Reply<StoreRow>>;
   removeStore(id: string): void;
   archiveStore(id: string): void;
   listStores(query: StoreQuery): StoreRow[];
-  reportUsage(sessionId: string, rows: UsageRow[]): void;
+  reportUsage(sessionId: string, rows: UsageRow[], listed?: ListedState): void;
   usage(query: UsageQuery): UsageTotal[];
   tokensOn(day: string): number;
 }

@@ -25,6 +25,7 @@ export function createStoreTables(sql: SqlStorage): void {
     `CREATE TABLE IF NOT EXISTS store_keys (
        key TEXT PRIMARY KEY, hash TEXT NOT NULL, store TEXT NOT NULL, created_at INTEGER NOT NULL)`,
   );
+  sql.exec("CREATE INDEX IF NOT EXISTS store_keys_by_time ON store_keys (created_at)");
 }
 
 /**

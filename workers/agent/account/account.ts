@@ -1,10 +1,13 @@
-// One user's account: a Durable Object that lists sessions and memory stores. What each is like, only
-// it knows itself, so the two cannot disagree.
+// One user's account: a Durable Object that lists sessions and memory stores. A session tells it what a
+// list shows; what a store is like, only the store knows.
 
 import { DurableObject } from "cloudflare:workers";
 import { newId } from "../../../src/platform/ids.ts";
 import type {
   AccountCalls,
+  ListedRow,
+  ListedSession,
+  ListedState,
   PageQuery,
   RequestKey,
   SessionRow,
@@ -20,27 +23,24 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import { IDEMPOTENCY_MS } from "../../../src/shared/limits/http.ts";
 import type { AgentEnv } from "../../env.ts";
 import { refuseOtherBody } from "../rows/idempotency.ts";
+import {
+  abandonedSessions,
+  addListed,
+  changeListed,
+  createSessionTables,
+  listSessions,
+  removeListed,
+} from "./account-sessions.ts";
 import { addStore, createStoreTables, listStores } from "./account-stores.ts";
 import { createUsageTable, reportUsage, tokensOn, usageTotals } from "./account-usage.ts";
-import { createdPage } from "./created-page.ts";
-
-/** A creation that has not been confirmed for this long is taken to have died, in milliseconds. */
-const CREATION_MS = 10 * 60 * 1000;
 
 export class Account extends DurableObject<AgentEnv> implements AccountCalls {
   readonly #sql = this.ctx.storage.sql;
 
   constructor(ctx: DurableObjectState, env: AgentEnv) {
     super(ctx, env);
-    this.#sql.exec(
-      `CREATE TABLE IF NOT EXISTS sessions (
-         id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, ready INTEGER NOT NULL)`,
-    );
-    this.#sql.exec("CREATE INDEX IF NOT EXISTS sessions_by_time ON sessions (created_at, id)");
-    this.#sql.exec(
-      `CREATE TABLE IF NOT EXISTS keys (
-         key TEXT PRIMARY KEY, hash TEXT NOT NULL, session TEXT NOT NULL, created_at INTEGER NOT NULL)`,
-    );
+    if (hasTables(this.#sql)) return;
+    createSessionTables(this.#sql);
     createStoreTables(this.#sql);
     createUsageTable(this.#sql);
   }
@@ -77,34 +77,21 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
   }
 
   /** The session exists now: it is listed. */
-  ready(id: string): void {
-    this.#sql.exec("UPDATE sessions SET ready = 1 WHERE id = ?", id);
+  ready(id: string, listed: ListedSession): void {
+    this.ctx.storage.transactionSync(() => addListed(this.#sql, id, listed));
   }
 
   remove(id: string): void {
-    this.#sql.exec("DELETE FROM sessions WHERE id = ?", id);
+    this.ctx.storage.transactionSync(() => removeListed(this.#sql, id));
   }
 
-  list(query: PageQuery): SessionRow[] {
-    const { clause, values } = createdPage("ready = 1", query);
-    return this.#sql
-      .exec<{ id: string; created_at: number }>(
-        `SELECT id, created_at FROM sessions ${clause}`,
-        ...values,
-      )
-      .toArray()
-      .map(({ id, created_at }) => ({ id, createdAt: created_at }));
+  list(query: PageQuery): ListedRow[] {
+    return listSessions(this.#sql, query);
   }
 
   /** Creations that died on the way, for the caller to clear and remove. */
   abandoned(now: number): string[] {
-    return this.#sql
-      .exec<{ id: string }>(
-        "SELECT id FROM sessions WHERE ready = 0 AND created_at < ? LIMIT 10",
-        now - CREATION_MS,
-      )
-      .toArray()
-      .map((row) => row.id);
+    return abandonedSessions(this.#sql, now);
   }
 
   /** Lists a store before it is made; the same key with the same body gives the same row. */
@@ -126,9 +113,15 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
     return listStores(this.#sql, query);
   }
 
-  /** Takes a session's figures as they are now; a report that comes late or twice changes nothing. */
-  reportUsage(sessionId: string, rows: UsageRow[]): void {
-    this.ctx.storage.transactionSync(() => reportUsage(this.#sql, sessionId, rows, Date.now()));
+  /**
+   * Takes a session's figures as they are now, and how it is; a report that comes late or twice
+   * changes nothing.
+   */
+  reportUsage(sessionId: string, rows: UsageRow[], listed?: ListedState): void {
+    this.ctx.storage.transactionSync(() => {
+      if (rows.length > 0) reportUsage(this.#sql, sessionId, rows, Date.now());
+      if (listed) changeListed(this.#sql, sessionId, listed);
+    });
   }
 
   /** By purpose, then model. Sessions that were deleted count too. */
@@ -159,4 +152,10 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
     }
     return { id: row.session, createdAt: row.created_at };
   }
+}
+
+/** Those that are made last. */
+function hasTables(sql: SqlStorage): boolean {
+  const found = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'usage_by_day'");
+  return found.toArray().length > 0;
 }

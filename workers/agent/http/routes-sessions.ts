@@ -13,7 +13,7 @@ import {
 import { jsonBody } from "../../../src/platform/http/json-body.ts";
 import { isId } from "../../../src/platform/ids.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
-import type { SessionRow } from "../../../src/platform/objects/account-rpc.ts";
+import type { ListedRow, SessionRow } from "../../../src/platform/objects/account-rpc.ts";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
@@ -22,6 +22,7 @@ import type { AgentEnv } from "../../env.ts";
 import { customTools, toolsetPolicy } from "../contract/custom-tools.ts";
 import { modeMetadata, modeOf } from "../contract/session-modes.ts";
 import type { NewMeta } from "../rows/meta.ts";
+import { listedShape } from "../session/session-shape.ts";
 import { sessionStub } from "../session/stubs.ts";
 import type { CreateBody } from "./requests.ts";
 import { createBody, projectRoot } from "./requests.ts";
@@ -45,10 +46,10 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
       createdAt: row.createdAt,
       updatedAt: row.createdAt,
     };
-    const shape = unwrap(await session.create(meta, body.value.initial_events ?? []));
-    await account.ready(row.id);
+    const created = unwrap(await session.create(meta, body.value.initial_events ?? []));
+    await account.ready(row.id, created.listed);
     c.executionCtx.waitUntil(clearAbandoned(c.env, principal, now));
-    return c.json(shape);
+    return c.json(created.shape);
   });
 
   app.get("/v1/sessions", async (c) => {
@@ -67,7 +68,8 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
       to: upperBound(query),
     });
     const page = rows.slice(0, limit);
-    const shapes = await Promise.all(page.map((row) => shapeOf(c.env, principal, row)));
+    const now = Date.now();
+    const shapes = await Promise.all(page.map((row) => shapeOf(c.env, principal, row, now)));
     const archived = query("include_archived") === "true";
     const data = shapes.filter((shape) => shape && (archived || shape.archived_at === null));
     const last = rows.length > limit ? page.at(-1) : undefined;
@@ -144,9 +146,14 @@ function metaFields(env: AgentEnv, principal: Principal, body: CreateBody) {
   };
 }
 
-/** Undefined for a session that cannot be read: it must not spoil the list. */
-async function shapeOf(env: AgentEnv, principal: Principal, row: SessionRow) {
+/**
+ * As the account knows it, or else as the session itself does. Undefined for one that is not shown or
+ * cannot be read: it must not spoil the list.
+ */
+async function shapeOf(env: AgentEnv, principal: Principal, row: ListedRow, now: number) {
   try {
+    const listed = listedShape(row, now);
+    if (listed !== "ask") return listed === "hidden" ? undefined : listed;
     const reply = await sessionStub(env, principal, row.id).retrieve();
     return reply.ok ? reply.value : undefined;
   } catch (error) {

@@ -4,6 +4,7 @@
 import { isId, newId } from "../../../src/platform/ids.ts";
 import { refuseLarge } from "../../../src/platform/threads/row-size.ts";
 import type { EventDraft } from "../../../src/shared/events/event.ts";
+import { EVENT_PAGE_BYTES } from "../../../src/shared/limits/http.ts";
 
 /** An event as clients get it, and its JSON as it is sent. */
 export interface StoredEvent {
@@ -40,10 +41,71 @@ export interface EventQuery {
   /** Bounds in milliseconds, all inclusive. */
   from?: number | undefined;
   to?: number | undefined;
+  /** Bytes of JSON after which no other event is begun. */
+  enough?: number | undefined;
 }
 
-/** Events that match, in order of their numbers. */
+/** Events that match, in order of their numbers, and whether there are more of them. */
+export interface EventBatch {
+  events: StoredEvent[];
+  more: boolean;
+}
+
+/**
+ * Up to `limit` events, at most `EVENT_PAGE_BYTES` of JSON, but at least one. The sizes are read
+ * first: content that does not fit is never loaded, and no cursor stays open, which would lock the
+ * table and hold back the journal.
+ */
+export function readEventBatch(sql: SqlStorage, query: EventQuery): EventBatch {
+  const { condition, values } = conditionOf(query);
+  const order = query.order === "desc" ? "DESC" : "ASC";
+  const sizes = sql
+    .exec<{ bytes: number }>(
+      `SELECT octet_length(body) AS bytes FROM events ${condition} ORDER BY seq ${order} LIMIT ?`,
+      ...values,
+      query.limit + 1,
+    )
+    .toArray();
+  const count = fitting(sizes, query);
+  if (count === 0) return { events: [], more: false };
+  const events = sql
+    .exec<{ seq: number; id: string; type: string; body: string }>(
+      `SELECT seq, id, type, body FROM events ${condition} ORDER BY seq ${order} LIMIT ?`,
+      ...values,
+      count,
+    )
+    .toArray()
+    .map(({ seq, id, type, body }) => ({
+      seq,
+      id,
+      type,
+      json: withSeq(seq, whole(body, id, type)),
+    }));
+  return { events, more: count < sizes.length };
+}
+
+/** The events of a batch, where nobody asks for the rest. */
 export function readEvents(sql: SqlStorage, query: EventQuery): StoredEvent[] {
+  return readEventBatch(sql, query).events;
+}
+
+/** Bytes that `withSeq` adds at most. */
+const SEQ_BYTES = `"seq":${Number.MAX_SAFE_INTEGER},`.length;
+
+/** How many of the next rows make a batch. */
+function fitting(sizes: readonly { bytes: number }[], { limit, enough }: EventQuery): number {
+  let sum = 0;
+  let count = 0;
+  for (const { bytes } of sizes.slice(0, limit)) {
+    if (count > 0 && sum >= (enough ?? EVENT_PAGE_BYTES)) break;
+    sum += bytes + SEQ_BYTES;
+    if (count > 0 && sum > EVENT_PAGE_BYTES) break;
+    count += 1;
+  }
+  return count;
+}
+
+function conditionOf(query: EventQuery): { condition: string; values: (string | number)[] } {
   const where: string[] = [];
   const values: (string | number)[] = [];
   const add = (clause: string, value: string | number | undefined) => {
@@ -58,21 +120,7 @@ export function readEvents(sql: SqlStorage, query: EventQuery): StoredEvent[] {
   if (query.types && query.types.length > 0) {
     add("type IN (SELECT value FROM json_each(?))", JSON.stringify(query.types));
   }
-  const condition = where.length > 0 ? `WHERE ${where.join(" AND ")}` : "";
-  const order = query.order === "desc" ? "DESC" : "ASC";
-  return sql
-    .exec<{ seq: number; id: string; type: string; body: string }>(
-      `SELECT seq, id, type, body FROM events ${condition} ORDER BY seq ${order} LIMIT ?`,
-      ...values,
-      query.limit,
-    )
-    .toArray()
-    .map(({ seq, id, type, body }) => ({
-      seq,
-      id,
-      type,
-      json: withSeq(seq, whole(body, id, type)),
-    }));
+  return { condition: where.length > 0 ? `WHERE ${where.join(" AND ")}` : "", values };
 }
 
 /** The JSON of these events, in the order asked for, without those that do not exist. */

@@ -1,5 +1,5 @@
 // What a session does while nobody waits: it sends the queue what is due, runs its extraction, and
-// reports its tokens. Each may be cut off anywhere; what is due is on disk and is sent again.
+// reports to its account. Each may be cut off anywhere; what is due is on disk and is sent again.
 
 import { overBudget, utcDay } from "../../../src/platform/budget.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
@@ -20,8 +20,9 @@ import {
   requestAll,
 } from "../rows/extraction-state.ts";
 import { readMeta } from "../rows/meta.ts";
-import { markReported, unreportedUsage } from "../rows/usage.ts";
 import type { SessionContext } from "../setup/session-context.ts";
+import type { Reports } from "./report.ts";
+import { createReports } from "./report.ts";
 
 export interface Background {
   /** Sends the queue a message where one is due; never waits. */
@@ -32,8 +33,9 @@ export interface Background {
   run(final: boolean): Promise<ExtractReply>;
   /** Runs what is due, at most until then; what is left is stopped. */
   drain(until: number): Promise<void>;
-  /** Reports the tokens that the account does not know of; never throws. */
+  /** Reports what the account does not know; never throws. */
   reportUsage(): Promise<void>;
+  reports: Omit<Reports, "send">;
   overBudget(): Promise<boolean>;
 }
 
@@ -42,8 +44,10 @@ const STOP_MS = 2_000;
 /** Pause between two looks at a memory that is somebody else's, in milliseconds. */
 const LOOK_MS = 250;
 
-export function createBackground(session: SessionContext): Background {
+/** `gone`: the session has no rows any more. */
+export function createBackground(session: SessionContext, gone = () => false): Background {
   const { sql, env } = session;
+  const reports = createReports(session, gone);
   let running: { stop: AbortController; done: Promise<ExtractReply> } | undefined;
   /** Whether this instance has taken over what one before it left in the middle. */
   let tookOver = false;
@@ -132,17 +136,8 @@ export function createBackground(session: SessionContext): Background {
         done.catch(() => {}),
       );
     },
-    async reportUsage() {
-      const rows = unreportedUsage(sql);
-      if (rows.length === 0) return;
-      try {
-        const meta = readMeta(sql);
-        await accountStub(env, meta).reportUsage(meta.id, rows);
-        session.commit(() => markReported(sql, rows));
-      } catch (error) {
-        log("session.usage_not_reported", { error: errorName(error) });
-      }
-    },
+    reportUsage: () => reports.send(),
+    reports,
     async overBudget() {
       const budget = session.settings.DAILY_TOKEN_BUDGET;
       if (budget === undefined) return false;

@@ -10,7 +10,7 @@ interface Due {
   turn: Turn | undefined;
   /** When the next queue message is due, in milliseconds. */
   notifyAt: number | undefined;
-  /** The account does not know of all tokens. */
+  /** The account does not know of all tokens, or not how the session is. */
   unreported: boolean;
 }
 

@@ -1,6 +1,7 @@
 // The tables of one session. `docs/storage.md` shows a row of each.
 
 import { createThreadTables } from "../../../src/platform/threads/schema.ts";
+import { LISTED_TABLE } from "../rows/listed.ts";
 import { NOTES_TABLE } from "../rows/notes.ts";
 import { PENDING_ACTIONS_TABLE } from "../rows/pending-actions.ts";
 import { USAGE_TABLE } from "../rows/usage.ts";
@@ -22,6 +23,7 @@ const TABLES = [
   "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, hash TEXT NOT NULL, reply TEXT NOT NULL, at INTEGER NOT NULL)",
   "CREATE INDEX IF NOT EXISTS keys_by_time ON keys (at)",
   USAGE_TABLE,
+  LISTED_TABLE,
   // What a search for memories offered, chose and left out; one a turn at most.
   "CREATE TABLE IF NOT EXISTS recalls (turn INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL)",
   // Memories that were put into the conversation since it was last compacted.

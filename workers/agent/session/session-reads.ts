@@ -1,8 +1,8 @@
 // What a session answers from its rows alone: pages of what it keeps, and the stream of its events.
 
 import { MemdirError } from "../../../src/shared/errors.ts";
-import type { EventQuery } from "../rows/events.ts";
-import { lastSeq, readEvents, seqOfCursor } from "../rows/events.ts";
+import type { EventBatch, EventQuery } from "../rows/events.ts";
+import { lastSeq, readEventBatch, seqOfCursor } from "../rows/events.ts";
 import { listRecalls } from "../rows/recalls.ts";
 import { listRuns } from "../rows/runs.ts";
 import { eventStream } from "../stream/event-stream.ts";
@@ -28,9 +28,11 @@ export interface StreamRequest {
 }
 
 export function eventPage(sql: SqlStorage, query: EventQuery): EventPage {
-  const rows = readEvents(sql, { ...query, limit: query.limit + 1 });
-  const { kept, next } = cut(rows, query.limit, ({ seq }) => seq);
-  return { data: kept.map((event) => event.json), next };
+  const { events, more } = readEventBatch(sql, query);
+  return {
+    data: events.map((event) => event.json),
+    next: more ? events.at(-1)?.seq : undefined,
+  };
 }
 
 export function recallPage(sql: SqlStorage, query: { after: number; limit: number }): RecordPage {
@@ -48,6 +50,8 @@ export function extractionPage(
   return { data: kept.map((run) => runShape(sql, run)), next };
 }
 
+const NOTHING: EventBatch = { events: [], more: false };
+
 /** The events after a cursor, then those that come. Throws `invalid_request` for an unknown one. */
 export function openStream(
   sql: SqlStorage,
@@ -63,7 +67,7 @@ export function openStream(
   }
   return eventStream(
     {
-      read: (from, limit) => (session.gone() ? [] : readEvents(sql, { after: from, limit })),
+      read: (query) => (session.gone() ? NOTHING : readEventBatch(sql, query)),
       subscribe(subscriber) {
         session.subscribers.add(subscriber);
         return () => session.subscribers.delete(subscriber);

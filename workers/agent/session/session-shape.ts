@@ -1,19 +1,36 @@
 // A session as the contract shows it (`BetaManagedAgentsSession` of the official SDK, with what is
-// ours added).
+// ours added). It has two parts: what is fixed at creation, and its state; the account keeps both for
+// its list, so that nobody wakes a session to show it.
 
+import * as z from "zod";
+import type { ListedSession } from "../../../src/platform/objects/account-rpc.ts";
+import { LISTED_BYTES } from "../../../src/shared/limits/http.ts";
+import { byteLength } from "../../../src/shared/text/bytes.ts";
 import { policyOf } from "../contract/session-modes.ts";
+import { lastSeq } from "../rows/events.ts";
 import type { Meta, SessionMemory } from "../rows/meta.ts";
 import type { Turn } from "../rows/turns.ts";
 import { usageSnapshot } from "../rows/usage.ts";
 import { isPaused } from "../turn/pause-turn.ts";
 
-type SessionStatus = "idle" | "running" | "rescheduling";
+const fixedSchema = z.record(z.string(), z.unknown());
 
-/** The status that follows from the turn that is due, unless it waits for answers. */
-function statusOf(turn: Turn | undefined, now: number): SessionStatus {
-  if (!turn) return "idle";
-  return turn.resumeAt !== undefined && turn.resumeAt > now ? "rescheduling" : "running";
-}
+/** What of a session changes; from it and the time follows what is shown. */
+const stateSchema = z.object({
+  /** Whether a turn is due, or runs: one that waits for answers is not. */
+  due: z.boolean(),
+  resumeAt: z.number().optional(),
+  startedAt: z.number().optional(),
+  activeMs: z.number(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  archivedAt: z.number().nullable(),
+  /** It is shown no more. */
+  deleting: z.boolean(),
+  usage: fixedSchema,
+});
+
+type SessionState = z.infer<typeof stateSchema>;
 
 /** The JSON of a session. */
 export function sessionShape(
@@ -22,29 +39,87 @@ export function sessionShape(
   turn: Turn | undefined,
   now: number,
 ): Record<string, unknown> {
-  const running = turn?.startedAt === undefined ? 0 : now - turn.startedAt;
-  const activeSeconds = (meta.activeMs + running) / 1000;
+  return shapeAt(fixedPart(meta), stateOf(sql, meta, turn), now);
+}
+
+/** What the account is told of a session, with a number that grows with every change of it. */
+export function listedState(sql: SqlStorage, meta: Meta, turn: Turn | undefined) {
+  return {
+    version: 4 * lastSeq(sql) + (meta.archivedAt === null ? 0 : 1) + (meta.deleting ? 2 : 0),
+    state: JSON.stringify(stateOf(sql, meta, turn)),
+  };
+}
+
+/** What never changes, for the account; undefined where it is too large to be kept twice. */
+export function listedFixed(meta: Meta): string | undefined {
+  const fixed = JSON.stringify(fixedPart(meta));
+  return byteLength(fixed) <= LISTED_BYTES ? fixed : undefined;
+}
+
+/** The shape of a session by what its account knows. `ask`: only the session can tell. */
+export function listedShape(
+  { fixed, state }: Pick<ListedSession, "fixed" | "state">,
+  now: number,
+): Record<string, unknown> | "ask" | "hidden" {
+  const known = state === null ? undefined : stateSchema.safeParse(JSON.parse(state)).data;
+  if (known?.deleting) return "hidden";
+  const parts = fixed === null ? undefined : fixedSchema.safeParse(JSON.parse(fixed)).data;
+  return known && parts ? shapeAt(parts, known, now) : "ask";
+}
+
+function shapeAt(
+  fixed: Record<string, unknown>,
+  state: SessionState,
+  now: number,
+): Record<string, unknown> {
+  const running = state.startedAt === undefined ? 0 : now - state.startedAt;
+  const activeSeconds = (state.activeMs + running) / 1000;
+  return {
+    ...fixed,
+    status: statusOf(state, now),
+    updated_at: iso(state.updatedAt),
+    archived_at: state.archivedAt === null ? null : iso(state.archivedAt),
+    stats: {
+      active_seconds: activeSeconds,
+      duration_seconds: (now - state.createdAt) / 1000,
+    },
+    usage: { active_seconds: activeSeconds, ...state.usage },
+  };
+}
+
+function statusOf({ due, resumeAt }: SessionState, now: number) {
+  if (!due) return "idle";
+  return resumeAt !== undefined && resumeAt > now ? "rescheduling" : "running";
+}
+
+function stateOf(sql: SqlStorage, meta: Meta, turn: Turn | undefined): SessionState {
+  return {
+    due: turn !== undefined && !isPaused(sql, turn),
+    resumeAt: turn?.resumeAt,
+    startedAt: turn?.startedAt,
+    activeMs: meta.activeMs,
+    createdAt: meta.createdAt,
+    updatedAt: meta.updatedAt,
+    archivedAt: meta.archivedAt,
+    deleting: meta.deleting,
+    usage: { ...usageSnapshot(sql) },
+  };
+}
+
+function fixedPart(meta: Meta): Record<string, unknown> {
   return {
     id: meta.id,
     type: "session",
     title: meta.title,
-    status: isPaused(sql, turn) ? "idle" : statusOf(turn, now),
     agent: agentShape(meta),
     environment_id: meta.environmentId,
     metadata: meta.metadata,
     created_at: iso(meta.createdAt),
-    updated_at: iso(meta.updatedAt),
-    archived_at: meta.archivedAt === null ? null : iso(meta.archivedAt),
     budget: null,
     deployment_id: null,
     outcome_evaluations: [],
     resources: [],
     vault_ids: [],
-    stats: {
-      active_seconds: activeSeconds,
-      duration_seconds: (now - meta.createdAt) / 1000,
-    },
-    usage: { active_seconds: activeSeconds, ...usageSnapshot(sql) },
     auto_memory: memoryShape(meta.memory),
   };
 }

@@ -13,7 +13,6 @@ import { dropBatch } from "../extraction/extract.ts";
 import { createSessionNotes } from "../notes/session-notes.ts";
 import type { Turn } from "../rows/turns.ts";
 import { currentTurn } from "../rows/turns.ts";
-import { unreportedUsage } from "../rows/usage.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import { countedFiles } from "../setup/subrequests.ts";
 import type { PreviewFrame } from "../stream/preview.ts";
@@ -24,6 +23,7 @@ import { compactIdle, compactionDue } from "./compact-request.ts";
 import type { Running } from "./drain.ts";
 import { drain, drainAndStop } from "./drain.ts";
 import { nextAlarm } from "./next-alarm.ts";
+import type { Reports } from "./report.ts";
 
 interface WorkSurroundings {
   ctx: Pick<DurableObjectState, "storage" | "waitUntil">;
@@ -46,6 +46,8 @@ export interface SessionWork {
   onRequest(): void;
   /** The number of the turn that runs, from the moment in which it is begun. */
   runningTurn(): number | undefined;
+  /** What the account is told for its list. */
+  reports: Pick<Reports, "changed" | "toldByReply" | "tell" | "due">;
   /** The user's interrupt. */
   interrupt(): void;
   /** Resolves when what runs now has ended; undefined where nothing runs. */
@@ -91,7 +93,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     },
     subrequests,
   };
-  const background = createBackground(session);
+  const background = createBackground(session, () => around.state() === "gone");
   const notes = createSessionNotes(session);
   const inFlight = () => ({ running, background, notes });
 
@@ -132,7 +134,6 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
         overBudget: (await within(BUDGET_MS, background.overBudget())) ?? false,
       };
       commit(() => finishTurn(sql, turn.n, outcome, rules, session.now()));
-      ctx.waitUntil(background.reportUsage());
       return true;
     } catch (error) {
       if (around.state() === "gone") return false;
@@ -160,6 +161,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     if (turn && due) begin((signal) => runToEnd(turn, signal), turn);
     else if (!running && compactionDue(sql)) begin(compactNow, undefined);
     background.notifyQueue();
+    background.reports.tell();
     setAlarm();
   }
 
@@ -172,7 +174,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
         working: running !== undefined || around.state() === "deleting",
         turn: currentTurn(sql),
         notifyAt: background.notifyAt(),
-        unreported: unreportedUsage(sql).length > 0,
+        unreported: background.reports.due(),
       },
       now,
     );
@@ -198,6 +200,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
       if (!running) subrequests.used = 0;
     },
     runningTurn: () => running?.turn,
+    reports: background.reports,
     interrupt: () => running?.stop.abort(),
     done: () => running?.done,
     extract: () => background.run(false),

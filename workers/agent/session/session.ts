@@ -4,14 +4,13 @@
 // its rows: by the next request, or by the alarm, which is set while anything is due.
 
 import { DurableObject } from "cloudflare:workers";
-import type { RequestKey } from "../../../src/platform/objects/account-rpc.ts";
+import type { ListedSession, RequestKey } from "../../../src/platform/objects/account-rpc.ts";
 import type { Reply } from "../../../src/platform/objects/reply.ts";
 import { replyWith } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import type { ExtractWork } from "../../../src/platform/queue.ts";
 import { within } from "../../../src/platform/sleep.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
-import { MemdirError } from "../../../src/shared/errors.ts";
 import type { Precondition } from "../../../src/shared/files/store.ts";
 import type { AgentEnv } from "../../env.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
@@ -25,14 +24,16 @@ import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import { currentTurn } from "../rows/turns.ts";
 import { openMemory } from "../setup/memory.ts";
+import { joinPreviews } from "../stream/join-previews.ts";
 import type { Subscriber } from "../stream/subscription.ts";
 import { acceptEvent } from "../turn/accept-event.ts";
 import { interruptTurn, isPaused } from "../turn/pause-turn.ts";
 import { compactionReply, requestCompaction } from "./compact-request.ts";
+import { archived, notFound, notTold } from "./refusals.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import type { EventPage, RecordPage, StreamRequest } from "./session-reads.ts";
 import { eventPage, extractionPage, openStream, recallPage } from "./session-reads.ts";
-import { sessionShape } from "./session-shape.ts";
+import { listedFixed, listedState, sessionShape } from "./session-shape.ts";
 import type { SessionWork } from "./session-work.ts";
 import { createSessionWork } from "./session-work.ts";
 
@@ -42,12 +43,15 @@ const EXTRACT_REPLY_MS = 2_000;
 export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;
   readonly #subscribers = new Set<Subscriber>();
+  readonly #previews = joinPreviews((frames) => {
+    for (const subscriber of this.#subscribers) subscriber.preview(frames);
+  });
   #deletion: Promise<void> | undefined;
   #gone = false;
   #madeWork: SessionWork | undefined;
 
   /** Makes the session, with its first events. Called again with the same id it changes nothing. */
-  create(meta: NewMeta, events: ClientEvent[]): Promise<Reply<Record<string, unknown>>> {
+  create(meta: NewMeta, events: ClientEvent[]): Promise<Reply<Created>> {
     return replyWith(async () => {
       const bare = meta.metadata.bare === "true";
       const memory = hasSchema(this.#sql)
@@ -61,8 +65,10 @@ export class Session extends DurableObject<AgentEnv> {
           for (const event of events) acceptEvent(this.#sql, event, Date.now());
         });
       }
+      // The caller hands what is returned to the account.
+      this.#work.reports.toldByReply();
       this.#work.startDue();
-      return this.#shape();
+      return { shape: this.#shape(), listed: this.#listed() };
     });
   }
 
@@ -165,6 +171,7 @@ export class Session extends DurableObject<AgentEnv> {
           // Nobody can answer any more.
           if (isPaused(this.#sql, currentTurn(this.#sql))) interruptTurn(this.#sql, now);
         });
+        this.#work.reports.changed();
         this.#work.startDue();
         await this.#work.drain(this.#drainMs());
         this.#work.startDue();
@@ -202,10 +209,11 @@ export class Session extends DurableObject<AgentEnv> {
     this.#work.startDue();
   }
 
-  /** One transaction; then the subscribers are woken. */
+  /** One transaction; then the subscribers are woken. Previews that came before it go before it. */
   #commit<T>(write: () => T): T {
     if (this.#gone) throw notFound();
     const result = this.ctx.storage.transactionSync(write);
+    this.#previews.flush();
     for (const subscriber of this.#subscribers) subscriber.wake();
     return result;
   }
@@ -216,8 +224,9 @@ export class Session extends DurableObject<AgentEnv> {
       ctx: this.ctx,
       env: () => this.env,
       commit: (write) => this.#commit(write),
+      // Whoever comes later has missed the beginning, and gets nothing of it.
       preview: (frames) => {
-        for (const subscriber of this.#subscribers) subscriber.preview(frames);
+        if (this.#subscribers.size > 0) this.#previews.add(frames);
       },
       state: () => (this.#gone ? "gone" : this.#deletion ? "deleting" : "alive"),
     });
@@ -241,11 +250,16 @@ export class Session extends DurableObject<AgentEnv> {
 
   async #clear(drainMs: number): Promise<void> {
     this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
+    this.#work.reports.changed();
+    this.#work.reports.tell();
     this.#work.setAlarm();
     await this.#work.drainAndStop(drainMs);
+    // A list would show for ever what nobody is left to tell of.
+    if (this.#work.reports.due()) throw notTold();
     const last = this.ctx.storage.transactionSync(() =>
       appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
     );
+    this.#previews.flush();
     for (const subscriber of this.#subscribers) subscriber.finish(last);
     this.#gone = true;
     await this.ctx.storage.deleteAlarm();
@@ -255,15 +269,16 @@ export class Session extends DurableObject<AgentEnv> {
   #shape(): Record<string, unknown> {
     return sessionShape(this.#sql, readMeta(this.#sql), currentTurn(this.#sql), Date.now());
   }
+
+  #listed(): ListedSession {
+    const meta = readMeta(this.#sql);
+    const state = listedState(this.#sql, meta, currentTurn(this.#sql));
+    return { ...state, fixed: listedFixed(meta) ?? null };
+  }
 }
 
-function notFound(): MemdirError {
-  return new MemdirError("not_found", "There is no such session");
-}
-
-function archived(): MemdirError {
-  return new MemdirError(
-    "invalid_request",
-    "This session is archived: it can be read, and nothing in it changes any more. Create a new one",
-  );
+/** A session that was made, and what its account is to know of it. */
+export interface Created {
+  shape: Record<string, unknown>;
+  listed: ListedSession;
 }

@@ -337,7 +337,10 @@ test("a stream that asks for more while it is given something gets each event on
   let subscriber: Subscriber | undefined;
   const stream = eventStream(
     {
-      read: (after, limit) => events.filter((event) => event.seq > after).slice(0, limit),
+      read({ after, limit }) {
+        const rest = events.filter((event) => event.seq > after);
+        return { events: rest.slice(0, limit), more: rest.length > limit };
+      },
       subscribe(one) {
         subscriber = one;
         return () => {};

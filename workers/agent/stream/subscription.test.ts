@@ -74,6 +74,24 @@ describe("a subscription", () => {
     client.cancel();
   });
 
+  test("reads the log where it has grown, and not where it is only asked for more", () => {
+    const log = filled(250);
+    const client = open(log, 1_000, { previews: ["agent.message"] });
+    client.drain();
+    expect(client.written).toHaveLength(250);
+    const read = log.reads.count;
+    for (let n = 0; n < 100; n += 1) {
+      client.drain();
+      for (const subscriber of log.subscribers) subscriber.preview([start(`m${n}`)]);
+    }
+    expect(log.reads.count).toBe(read);
+    log.append();
+    client.drain();
+    expect(log.reads.count).toBe(read + 1);
+    expect(client.written.at(-1)).toBe(251);
+    client.cancel();
+  });
+
   test("gives previews to who asked, has caught up and has room", () => {
     const log = filled(5, "y".repeat(10));
     const client = open(log, 25, { previews: ["agent.message"] });

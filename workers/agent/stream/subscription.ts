@@ -3,7 +3,7 @@
 // costs one buffer. Previews go only to a client that has caught up and has room.
 
 import { STREAM_BATCH, STREAM_PING_MS } from "../../../src/shared/limits/http.ts";
-import type { StoredEvent } from "../rows/events.ts";
+import type { EventBatch, StoredEvent } from "../rows/events.ts";
 import type { PreviewFrame } from "./preview.ts";
 import type { EventWriter } from "./writer.ts";
 
@@ -25,8 +25,11 @@ export interface Subscriber {
 }
 
 export interface EventLog {
-  /** Events after a number, in order. */
-  read(after: number, limit: number): StoredEvent[];
+  /**
+   * Events after a number, in order, at least one where there is one; none is begun beyond `enough`
+   * bytes.
+   */
+  read(query: { after: number; limit: number; enough: number }): EventBatch;
   /** Registers a subscriber; gives back how to undo that. */
   subscribe(subscriber: Subscriber): () => void;
 }
@@ -54,10 +57,10 @@ export function subscribe(
   { after, previews, pingMs = STREAM_PING_MS }: SubscriptionOptions,
 ): Subscription {
   let cursor = after;
+  /** The log has nothing behind the cursor, until it says that it has grown: nothing is read. */
   let caughtUp = false;
   let over = false;
   let draining = false;
-  let batchSize = STREAM_BATCH;
   /** By type, the id of the event whose preview is under way without a hole. */
   const previewed = new Map<string, string>();
   /** At the last heartbeat: what the client had read by then, and heartbeats without progress. */
@@ -73,6 +76,7 @@ export function subscribe(
       for (const frame of frames) preview(frame);
     },
     finish(last) {
+      caughtUp = false;
       drain(FINISH_BYTES);
       if (over) return;
       if (cursor < last.seq) {
@@ -92,25 +96,26 @@ export function subscribe(
     if (draining) return;
     draining = true;
     try {
-      while (!over && writer.room() > -beyond && !writeBatch(beyond));
+      while (!over && !caughtUp && writer.room() > -beyond) writeBatch(beyond);
     } finally {
       draining = false;
     }
   }
 
-  /** True when the client has caught up. Large events are read a few at a time, lest they pile up. */
-  function writeBatch(beyond: number): boolean {
-    const batch = log.read(cursor, batchSize);
-    let count = 0;
-    for (const event of batch) {
-      if (over || writer.room() <= -beyond) break;
+  /** Reads what there is room for. Only the event that fills the buffer may overshoot it. */
+  function writeBatch(beyond: number): void {
+    const enough = writer.room() + beyond;
+    const { events, more } = log.read({ after: cursor, limit: STREAM_BATCH, enough });
+    caughtUp = !more;
+    for (const event of events) {
+      if (over) return;
+      if (writer.room() <= -beyond) {
+        caughtUp = false;
+        return;
+      }
       cursor = event.seq;
       writer.event(event);
-      count += 1;
     }
-    caughtUp = count === batch.length && batch.length < batchSize;
-    batchSize = count < batch.length ? count : Math.min(batchSize * 2, STREAM_BATCH);
-    return caughtUp;
   }
 
   function preview(frame: PreviewFrame): void {

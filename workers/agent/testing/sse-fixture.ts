@@ -15,6 +15,8 @@ interface Frame {
 export interface Log extends EventLog {
   events: StoredEvent[];
   subscribers: Set<Subscriber>;
+  /** How often it was read. */
+  reads: { count: number };
   /** Appends an event with this payload and wakes who listens, as a commit does. */
   append(payload?: unknown, type?: string): StoredEvent;
   open(options?: Partial<SubscriptionOptions>): Client;
@@ -39,8 +41,19 @@ export interface Client {
 export function createLog(): Log {
   const events: StoredEvent[] = [];
   const subscribers = new Set<Subscriber>();
+  const reads = { count: 0 };
   const log: EventLog = {
-    read: (after, limit) => events.filter(({ seq }) => seq > after).slice(0, limit),
+    read({ after, limit, enough }) {
+      reads.count += 1;
+      const rest = events.filter(({ seq }) => seq > after);
+      let bytes = 0;
+      const batch = rest.slice(0, limit).filter(({ json }, n) => {
+        const taken = n === 0 || bytes < enough;
+        bytes += json.length;
+        return taken;
+      });
+      return { events: batch, more: batch.length < rest.length };
+    },
     subscribe(subscriber) {
       subscribers.add(subscriber);
       return () => subscribers.delete(subscriber);
@@ -50,6 +63,7 @@ export function createLog(): Log {
     ...log,
     events,
     subscribers,
+    reads,
     append(payload = "x", type = "agent.message") {
       const seq = events.length + 1;
       const id = `sevt_${seq}`;

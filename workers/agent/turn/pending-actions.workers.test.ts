@@ -6,8 +6,11 @@ import { newId } from "../../../src/platform/ids.ts";
 import type { CallAnswer } from "../../../src/shared/loop/pending-action.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import { appendEvent } from "../rows/events.ts";
+import { noteListed } from "../rows/listed.ts";
 import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
+import { currentTurn } from "../rows/turns.ts";
+import { listedState } from "../session/session-shape.ts";
 import { eventually } from "../testing/eventually-fixture.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
 import { object, stub } from "../testing/session-object-fixture.ts";
@@ -166,6 +169,8 @@ async function waiting(): Promise<string> {
         hours * HOUR_MS + BASE,
       );
     }
+    // The account knows of it, so that no alarm is set to tell it.
+    noteListed(sql, listedState(sql, readMeta(sql), currentTurn(sql)).version);
   });
   return id;
 }

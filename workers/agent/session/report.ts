@@ -1,0 +1,108 @@
+// What a session tells its account: its tokens, and how it is, for the account's list. Neither is
+// lost: tokens are dirty rows, and a session whose rows say more than the account is known to have is
+// reported again by the next request or by the alarm.
+
+import { errorName, log } from "../../../src/platform/log.ts";
+import type { AccountStub } from "../../../src/platform/objects/account-rpc.ts";
+import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
+import { lastSeq } from "../rows/events.ts";
+import { listedVersion, noteListed } from "../rows/listed.ts";
+import { readMeta } from "../rows/meta.ts";
+import { currentTurn } from "../rows/turns.ts";
+import { markReported, unreportedUsage } from "../rows/usage.ts";
+import type { SessionContext } from "../setup/session-context.ts";
+import { isPaused } from "../turn/pause-turn.ts";
+import { listedState } from "./session-shape.ts";
+
+export interface Reports {
+  /** Reports what the account does not know; never throws. */
+  send(): Promise<void>;
+  /** Reports how the session is, where its account does not know; never waits. */
+  tell(): void;
+  /** What a list shows has changed without an event. */
+  changed(): void;
+  /** The account is told by somebody else of how the session is now. */
+  toldByReply(): void;
+  /** Whether something is to be reported. */
+  due(): boolean;
+}
+
+export function createReports(session: SessionContext, gone: () => boolean): Reports {
+  const { sql } = session;
+  /** What the account was told last by this instance. */
+  let told: string | undefined;
+  let telling = false;
+  // One stub: its calls arrive in their order.
+  let account: AccountStub | undefined;
+
+  /**
+   * Stands for all that a list shows at once: status and rest. Tokens and times of a turn that runs
+   * come with the next report, so no step costs one.
+   */
+  function mark(): string {
+    const turn = currentTurn(sql);
+    if (!turn) return `rest ${lastSeq(sql)}`;
+    const { resumeAt, interrupted } = turn;
+    return `${isPaused(sql, turn) ? "paused" : "due"} ${resumeAt} ${interrupted}`;
+  }
+
+  function unknown(): boolean {
+    const now = mark();
+    if (now === told) return false;
+    if (told !== undefined) return true;
+    // An instance before this one may have told it.
+    const { version } = listedState(sql, readMeta(sql), currentTurn(sql));
+    if (listedVersion(sql) !== version) return true;
+    told = now;
+    return false;
+  }
+
+  async function send(): Promise<void> {
+    if (gone()) return;
+    const rows = unreportedUsage(sql);
+    if (rows.length === 0 && !unknown()) return;
+    try {
+      const meta = readMeta(sql);
+      const turn = currentTurn(sql);
+      const now = mark();
+      const listed = listedState(sql, meta, turn);
+      account ??= accountStub(session.env, meta);
+      await account.reportUsage(meta.id, rows, listed);
+      session.commit(() => {
+        markReported(sql, rows);
+        // While a turn runs the next report is near: it would be a write for nothing.
+        if (!turn || turn.resumeAt !== undefined) noteListed(sql, listed.version);
+      });
+      told = now;
+    } catch (error) {
+      // A stub whose call has failed may be broken for good.
+      account = undefined;
+      log("session.not_reported", { error: errorName(error) });
+    }
+  }
+
+  async function sendAndLook(): Promise<void> {
+    const before = mark();
+    telling = true;
+    await send();
+    telling = false;
+    // It may have changed on the way. What could not be sent is left to the alarm.
+    if (told === before) tell();
+  }
+
+  function tell(): void {
+    if (!telling && !gone() && unknown()) session.waitUntil(sendAndLook());
+  }
+
+  return {
+    send,
+    tell,
+    changed() {
+      told = "changed";
+    },
+    toldByReply() {
+      told = mark();
+    },
+    due: () => unreportedUsage(sql).length > 0 || unknown(),
+  };
+}

@@ -97,10 +97,10 @@ test("a run keeps its lease while the model says nothing for longer than that", 
     endedTurn(life.sql, "I live in Turku, drink tea and own a dog.");
     await seedIndex(life);
     server.atModel = async (answer) => {
-      await pause(200);
+      await pause(1500);
       return answer();
     };
-    expect((await life.run({ settings: { LEASE_MS: 60 } })).reply.status).toBe("done");
+    expect((await life.run({ settings: { LEASE_MS: 600 } })).reply.status).toBe("done");
     server.atModel = undefined;
     await verifySaved(life, "under a short lease");
   });

@@ -21,6 +21,7 @@ const TABLES = [
   "CREATE INDEX IF NOT EXISTS turns_by_status ON turns (status, n)",
   PENDING_ACTIONS_TABLE,
   "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, hash TEXT NOT NULL, reply TEXT NOT NULL, at INTEGER NOT NULL)",
+  // Old ones are cleared with every send.
   "CREATE INDEX IF NOT EXISTS keys_by_time ON keys (at)",
   USAGE_TABLE,
   LISTED_TABLE,

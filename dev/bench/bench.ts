@@ -2,6 +2,7 @@
 // between runs and machines they mean little.
 
 import { benchCompaction } from "./compaction.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchRecall } from "./recall.ts";
 import { benchScan } from "./scan.ts";
 import { benchSessions } from "./sessions.ts";
@@ -9,6 +10,7 @@ import { benchTurn } from "./turn.ts";
 
 const BENCHES: Record<string, () => Promise<void>> = {
   compaction: benchCompaction,
+  growth: benchGrowth,
   recall: benchRecall,
   scan: benchScan,
   sessions: benchSessions,

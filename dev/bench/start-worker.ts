@@ -41,7 +41,7 @@ export async function startBenchWorker(
       liveReload: false,
       watch: false,
       persist: join(directory, "storage"),
-      logLevel: "error",
+      logLevel: "none",
       registry: undefined,
     },
   });

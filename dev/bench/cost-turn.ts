@@ -16,11 +16,17 @@ import type { BenchWorker } from "./start-worker.ts";
 import { createWalCounter, type Written } from "./wal.ts";
 
 const KILOBYTE = "The harbour master counts the boats that come in with the tide. ".repeat(16);
+/** Until an answer begins, like a real one: the search for memories begins 100 ms after the request. */
+const THINK_MS = 300;
+/** The runtime closes what nobody asks for, and writes for it: that must not count for the next. */
+const REST_MS = 12_000;
+/** Of a page in a log: the page and the frame's header. */
+const PAGE_BYTES = 4096 + 24;
 const KINDS: readonly Kind[] = ["without", "empty", "full"];
 
 export async function measureTurns(cost: Cost): Promise<void> {
   const { model, bare, ours, add } = cost;
-  model.answer = { text: KILOBYTE };
+  model.answer = { text: KILOBYTE, delayMs: THINK_MS };
   model.choose = 0;
   const turns = sizeOf("BENCH_TURNS", 20);
   const before = processFigures(bare.pid);
@@ -30,23 +36,28 @@ export async function measureTurns(cost: Cost): Promise<void> {
   const disk: Cells = {};
   const commits: Cells = {};
   const pages: Cells = {};
+  const logged: Cells = {};
   for (const kind of KINDS) {
+    await pause(REST_MS);
     const figures = await turnsOf(cost, ours, kind, turns);
     cpu[kind] = shown(figures.cpuMs, 1);
     disk[kind] = shown(figures.writtenBytes / 1024, 1);
     const all = [...figures.logs.values()];
     commits[kind] = shown(all.reduce((sum, log) => sum + log.commits, 0) / turns, 1);
-    pages[kind] = shown(all.reduce((sum, log) => sum + log.pages, 0) / turns, 1);
+    const written = all.reduce((sum, log) => sum + log.pages, 0) / turns;
+    pages[kind] = shown(written, 1);
+    logged[kind] = shown((written * PAGE_BYTES) / 1024, 1);
   }
   add("CPU a turn of 2 KB, ms", cpu);
-  add("disk a turn of 2 KB, KiB (write_bytes)", disk);
+  add("disk a turn of 2 KB, KiB (logs of SQLite)", logged);
+  add("  KiB (write_bytes of the process)", disk);
   add("  commits a turn, by the logs of SQLite", commits);
   add("  pages a turn, by the logs of SQLite", pages);
 }
 
 /** Bytes of requests to the model a turn, by purpose; memories are chosen. */
 export async function measureModelBytes({ model, ours, add }: Cost): Promise<void> {
-  model.answer = { text: "It is noted for later, as you said." };
+  model.answer = { text: "It is noted for later, as you said.", delayMs: THINK_MS };
   model.choose = 1;
   const turns = sizeOf("BENCH_TURNS", 20) / 2;
   const session = await sessionOfKind(ours, "full");
@@ -72,7 +83,7 @@ const ALARMS = ["Session setAlarm", "Session alarms fired"];
 
 /** What a turn does with the storage, by name; a service that counts. */
 export async function printStorageTable(cost: Cost, counting: BenchWorker): Promise<void> {
-  cost.model.answer = { text: KILOBYTE };
+  cost.model.answer = { text: KILOBYTE, delayMs: THINK_MS };
   cost.model.choose = 0;
   const turns = sizeOf("BENCH_TURNS", 20);
   const columns: Record<string, Map<string, number>> = {};

@@ -22,8 +22,8 @@ export async function benchCost(): Promise<void> {
   const cost: Cost = { model, bare, ours, add: (what, cells) => rows.push([what, cells]) };
   await fillMemories(ours);
   for (const measure of [
-    measureFirstDelta,
     measureTurns,
+    measureFirstDelta,
     measureFlood,
     measureSaves,
     measureModelBytes,

@@ -6,7 +6,7 @@ import type { ScriptStep } from "../fake-model/script.ts";
 import { serveFakeModel } from "../fake-model/serve.ts";
 import { type BenchSession, createBenchSession, ORG } from "./bench-session.ts";
 import { median, pause } from "./figures.ts";
-import { processFigures } from "./process-figures.ts";
+import { forgetPeak, processFigures } from "./process-figures.ts";
 import { usedHeap } from "./runtime-memory.ts";
 import { type BenchWorker, startBenchWorker } from "./start-worker.ts";
 
@@ -18,9 +18,10 @@ export interface GrowthFigures {
   /** Rows of the session that a turn read and wrote, with what followed it; medians. */
   read: number;
   written: number;
-  /** Megabytes: the script's after a collection, and the process's. */
+  /** Megabytes: the script's after a collection; the process's then, and at most within the turns. */
   heap: number;
   resident: number;
+  peak: number;
 }
 
 export interface GrowthRow {
@@ -111,6 +112,7 @@ async function measureAt(
   await grow(of, size, end);
   if (of.turns < size) return "not in time";
   const all: { ms: number; read: number; written: number }[] = [];
+  forgetPeak(worker.pid);
   // The first turn wakes the object and is not counted.
   for (let n = 0; n <= turns && (Date.now() < end || n < 2); n += 1) {
     const seen = of.heard.extractions;
@@ -120,6 +122,7 @@ async function measureAt(
     const rows = await settle(of, seen);
     if (n > 0) all.push({ ms: idleMs, ...rows });
   }
+  const peak = processFigures(worker.pid).peakBytes / MEGABYTE;
   if (!worker.inspectorUrl) throw new Error("The worker was started without its inspector");
   const heap = await usedHeap(worker.inspectorUrl, () => fetch(`${worker.url}/health`));
   return {
@@ -128,6 +131,7 @@ async function measureAt(
     written: median(all.map(({ written }) => written)),
     heap: heap / MEGABYTE,
     resident: processFigures(worker.pid).residentBytes / MEGABYTE,
+    peak,
   };
 }
 

@@ -1,7 +1,7 @@
 // What one process of the local runtime has taken, seen from outside (Linux).
 
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 
 export interface ProcessFigures {
   /** CPU time so far, user and system, in milliseconds; the kernel counts in steps of 10. */
@@ -9,6 +9,8 @@ export interface ProcessFigures {
   /** Bytes that it made the disk write: pages that became dirty, each once until it is written. */
   writtenBytes: number;
   residentBytes: number;
+  /** The most that was resident since `forgetPeak`. */
+  peakBytes: number;
 }
 
 export function processFigures(pid: string): ProcessFigures {
@@ -18,7 +20,14 @@ export function processFigures(pid: string): ProcessFigures {
     cpuMs: 10 * (Number(fields[11]) + Number(fields[12])),
     writtenBytes: numberIn(`/proc/${pid}/io`, /^write_bytes: (\d+)/m),
     residentBytes: 1024 * numberIn(`/proc/${pid}/status`, /^VmRSS:\s+(\d+) kB/m),
+    peakBytes: 1024 * numberIn(`/proc/${pid}/status`, /^VmHWM:\s+(\d+) kB/m),
   };
+}
+
+/** From now on the peak counts anew. */
+export function forgetPeak(pid: string): void {
+  // Source: proc(5), /proc/pid/clear_refs.
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
 
 /** The runtime below this process that has files of this folder open. Throws where none has. */

@@ -2,6 +2,8 @@
 // between runs and machines they mean little.
 
 import { benchCompaction } from "./compaction.ts";
+import { benchCost } from "./cost.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchRecall } from "./recall.ts";
 import { benchScan } from "./scan.ts";
 import { benchSessions } from "./sessions.ts";
@@ -9,6 +11,8 @@ import { benchTurn } from "./turn.ts";
 
 const BENCHES: Record<string, () => Promise<void>> = {
   compaction: benchCompaction,
+  cost: benchCost,
+  growth: benchGrowth,
   recall: benchRecall,
   scan: benchScan,
   sessions: benchSessions,

@@ -6,6 +6,7 @@ import { Session as RealSession } from "../../../workers/agent/session/session.t
 import type { AgentEnv, Env, SyncEnv } from "../../../workers/env.ts";
 import service from "../../../workers/main.ts";
 import { Memdir as RealMemdir } from "../../../workers/sync/memdir/memdir.ts";
+import { putFiles } from "./put-files.ts";
 
 export class Account extends RealAccount {}
 
@@ -60,12 +61,6 @@ export default {
   },
   scheduled: service.scheduled,
 } satisfies ExportedHandler<Env>;
-
-async function putFiles(bucket: R2Bucket, files: [key: string, text: string][]): Promise<void> {
-  for (let n = 0; n < files.length; n += 6) {
-    await Promise.all(files.slice(n, n + 6).map(([key, text]) => bucket.put(key, text)));
-  }
-}
 
 /** The same objects, with a session's calls to them counted. */
 function asked(objects: DurableObjectNamespace, kind: string): DurableObjectNamespace {

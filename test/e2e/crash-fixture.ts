@@ -11,18 +11,22 @@ let service: FileProcess;
 
 interface Moment {
   name: string;
-  /** What the watched session's stream shows then, and for the which time. */
-  at: string | undefined;
-  nth: number;
+  /** What the watched session's stream shows up to then, in order, and how often. */
+  after: readonly (readonly [type: string, times: number])[];
 }
 
 /** The moment of one session at which all of them are killed; the others are a little behind. */
 export const MOMENTS: readonly Moment[] = [
-  { name: "right after an acknowledgement", at: undefined, nth: 0 },
-  { name: "in the middle of a first answer", at: "event_delta", nth: 3 },
-  { name: "between two writers of one answer", at: "agent.tool_result", nth: 1 },
-  // The first answer has 12 pieces at most, and of both, joined by frames, there are 20 at least.
-  { name: "in the middle of a final answer", at: "event_delta", nth: 16 },
+  { name: "right after an acknowledgement", after: [] },
+  { name: "in the middle of a first answer", after: [["event_delta", 3]] },
+  { name: "between two writers of one answer", after: [["agent.tool_result", 1]] },
+  {
+    name: "in the middle of a final answer",
+    after: [
+      ["agent.tool_result", 4],
+      ["event_delta", 2],
+    ],
+  },
 ];
 /** Sessions beside the one that is watched, and how far apart they start, in milliseconds. */
 const OTHERS = [15, 40, 80, 130, 200];
@@ -52,7 +56,7 @@ export function killsInTurns(moments: readonly Moment[]): void {
           .catch(() => undefined);
       });
       await begin[0];
-      if (moment.at !== undefined) await see(stream, moment.at, moment.nth);
+      await see(stream, moment.after);
       const atKill = runs.map(
         (run) => service.model.requests.filter((r) => r.session === run.session).length,
       );
@@ -127,7 +131,7 @@ const FINAL = "Everything is done, word by word. ".repeat(8);
 
 /** By what the request holds, not by a queue: a repeated request gets the same answer. */
 function answerOf(call: ModelCall) {
-  if (wantsFinal(call.request)) return { text: FINAL, chunkDelayMs: 8 };
+  if (wantsFinal(call.request)) return { text: FINAL, chunkDelayMs: 20 };
   const path = /\/workspace\/(crash-\d+-\d+)/.exec(JSON.stringify(call.request.system))?.[1];
   const at = (name: string) => `/workspace/${path}/${name}`;
   const append = { file_path: at("log.md"), old_string: "a", new_string: "ab" };
@@ -148,11 +152,12 @@ function wantsFinal(request: unknown): boolean {
   return JSON.stringify(messages ?? "").includes('"tool_result"');
 }
 
-async function see(stream: AsyncIterable<SessionEvent>, type: string, nth: number) {
-  let seen = 0;
+async function see(stream: AsyncIterable<SessionEvent>, after: Moment["after"]) {
+  const coming = after.flatMap(([type, times]) => Array.from({ length: times }, () => type));
+  if (coming.length === 0) return;
   for await (const event of stream) {
-    if (event.type === type) seen += 1;
-    if (seen === nth) return;
+    if (event.type === coming[0]) coming.shift();
+    if (coming.length === 0) return;
   }
 }
 

@@ -8,6 +8,7 @@ import type { FileEntry, StoredFile } from "../../shared/files/store.ts";
 import { ROW_BYTES } from "../../shared/limits/turn.ts";
 import { STORED_DIRECTORY } from "../../shared/loop/stored-result.ts";
 import { byteLength } from "../../shared/text/bytes.ts";
+import { cutPage } from "../page.ts";
 import type { Thread } from "./thread.ts";
 
 /** Stores a whole result at the path that the cut result names. Within the same transaction. */
@@ -73,8 +74,8 @@ export function storedResultsMount(sql: SqlStorage): Mount {
             limit + 1,
           )
           .toArray();
-        const entries = rows.slice(0, limit).map(entry);
-        const last = rows.length > limit ? entries.at(-1) : undefined;
+        const { page, last } = cutPage(rows, limit);
+        const entries = page.map(entry);
         return last ? { entries, next: last.path } : { entries };
       },
       put: readOnly,

@@ -2,6 +2,7 @@
 // the storage fails, the answer is "unknown", never "gone".
 
 import { relativeTo } from "../files/mounts.ts";
+import { sideBySide } from "../files/side-by-side.ts";
 import type { FileEntry, FileStore } from "../files/store.ts";
 import { STORAGE_CONCURRENCY } from "../limits/files.ts";
 import { RECALL_NAMED_FILES, RECALL_SEARCHED_FILES } from "../limits/recall.ts";
@@ -102,15 +103,20 @@ export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
     opened,
     async find(paths) {
       const found = new Map<string, Found>();
-      await inBatches(paths, budget.concurrency, async (path) => {
+      const note = async (path: string) => {
         found.set(path, await findOne(path));
-      });
+      };
+      await sideBySide(paths, note, budget.concurrency);
       return found;
     },
     async open(entries) {
       const small = entries.filter(({ size }) => size <= budget.fileBytes);
       const once = new Map(small.map((entry) => [entry.path, entry]));
-      await inBatches([...once.values()].slice(0, budget.namedFiles), budget.concurrency, openFile);
+      await sideBySide(
+        [...once.values()].slice(0, budget.namedFiles),
+        openFile,
+        budget.concurrency,
+      );
     },
     async openAll() {
       const sources = (await list())?.filter(({ path }) => !NO_SOURCE.test(path));
@@ -118,7 +124,7 @@ export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
       if (sources === undefined || sources.length > budget.searchedFiles) return false;
       if (sources.some(({ size }) => size > budget.fileBytes)) return false;
       const unopened = sources.filter(({ path }) => !opened.has(path));
-      await inBatches(unopened, budget.concurrency, openFile);
+      await sideBySide(unopened, openFile, budget.concurrency);
       return sources.every(({ path }) => opened.has(path));
     },
   };
@@ -138,14 +144,4 @@ async function listAll(
     after = page.next;
   } while (after !== undefined);
   return all;
-}
-
-async function inBatches<T>(
-  items: readonly T[],
-  size: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  for (let next = 0; next < items.length; next += size) {
-    await Promise.all(items.slice(next, next + size).map(work));
-  }
 }

@@ -7,6 +7,7 @@ import type {
   UsageRow,
   UsageTotal,
 } from "../../../src/platform/objects/account-rpc.ts";
+import { conditions } from "../../../src/platform/sql.ts";
 
 /** How long a day is kept, in milliseconds: 400 days, so that a month can be held against last year's. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
@@ -57,19 +58,17 @@ export function reportUsage(
 
 /** The sums of the rows that a query asks for, by purpose, then model. */
 export function usageTotals(sql: SqlStorage, query: UsageQuery): UsageTotal[] {
-  const conditions: [string, string | undefined][] = [
+  const { where, values } = conditions([
     ["session = ?", query.sessionId],
     ["day >= ?", query.from],
     ["day <= ?", query.to],
-  ];
-  const asked = conditions.filter(([, value]) => value !== undefined);
-  const where = ["1", ...asked.map(([condition]) => condition)].join(" AND ");
+  ]);
   return sql
     .exec<UsageTotal>(
       `SELECT purpose, model, SUM(requests) AS requests, SUM(input) AS input,
          SUM(cache_read) AS cacheRead, SUM(cache_creation) AS cacheCreation, SUM(output) AS output
        FROM usage WHERE ${where} GROUP BY purpose, model ORDER BY purpose, model`,
-      ...asked.map(([, value]) => value),
+      ...values,
     )
     .toArray();
 }

@@ -19,6 +19,7 @@ import type {
 } from "../../../src/platform/objects/account-rpc.ts";
 import type { Reply } from "../../../src/platform/objects/reply.ts";
 import { replyWith } from "../../../src/platform/objects/reply.ts";
+import { hasTable } from "../../../src/platform/sql.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { IDEMPOTENCY_MS } from "../../../src/shared/limits/http.ts";
 import type { AgentEnv } from "../../env.ts";
@@ -39,10 +40,12 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
 
   constructor(ctx: DurableObjectState, env: AgentEnv) {
     super(ctx, env);
-    if (hasTables(this.#sql)) return;
-    createSessionTables(this.#sql);
-    createStoreTables(this.#sql);
-    createUsageTable(this.#sql);
+    if (hasTable(this.#sql, "usage")) return;
+    ctx.storage.transactionSync(() => {
+      createSessionTables(this.#sql);
+      createStoreTables(this.#sql);
+      createUsageTable(this.#sql);
+    });
   }
 
   /**
@@ -152,10 +155,4 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
     }
     return { id: row.session, createdAt: row.created_at };
   }
-}
-
-/** Those that are made last. */
-function hasTables(sql: SqlStorage): boolean {
-  const found = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'usage_by_day'");
-  return found.toArray().length > 0;
 }

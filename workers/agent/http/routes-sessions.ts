@@ -16,6 +16,7 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import type { ListedRow, SessionRow } from "../../../src/platform/objects/account-rpc.ts";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { cutPage } from "../../../src/platform/page.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import type { AgentEnv } from "../../env.ts";
@@ -67,12 +68,11 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
       from: lowerBound(query),
       to: upperBound(query),
     });
-    const page = rows.slice(0, limit);
+    const { page, last } = cutPage(rows, limit);
     const now = Date.now();
     const shapes = await Promise.all(page.map((row) => shapeOf(c.env, principal, row, now)));
     const archived = query("include_archived") === "true";
     const data = shapes.filter((shape) => shape && (archived || shape.archived_at === null));
-    const last = rows.length > limit ? page.at(-1) : undefined;
     return c.json({
       data,
       next_page: last ? pageCursor([last.createdAt, last.id]) : null,

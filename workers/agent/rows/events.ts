@@ -2,6 +2,7 @@
 // that whoever reads it live, later or twice sees the same.
 
 import { isId, newId } from "../../../src/platform/ids.ts";
+import { conditions } from "../../../src/platform/sql.ts";
 import { refuseLarge } from "../../../src/platform/threads/row-size.ts";
 import type { EventDraft } from "../../../src/shared/events/event.ts";
 import { EVENT_PAGE_BYTES } from "../../../src/shared/limits/http.ts";
@@ -57,11 +58,11 @@ export interface EventBatch {
  * table and hold back the journal.
  */
 export function readEventBatch(sql: SqlStorage, query: EventQuery): EventBatch {
-  const { condition, values } = conditionOf(query);
+  const { where, values } = conditionsOf(query);
   const order = query.order === "desc" ? "DESC" : "ASC";
   const sizes = sql
     .exec<{ bytes: number }>(
-      `SELECT octet_length(body) AS bytes FROM events ${condition} ORDER BY seq ${order} LIMIT ?`,
+      `SELECT octet_length(body) AS bytes FROM events WHERE ${where} ORDER BY seq ${order} LIMIT ?`,
       ...values,
       query.limit + 1,
     )
@@ -70,7 +71,7 @@ export function readEventBatch(sql: SqlStorage, query: EventQuery): EventBatch {
   if (count === 0) return { events: [], more: false };
   const events = sql
     .exec<{ seq: number; id: string; type: string; body: string }>(
-      `SELECT seq, id, type, body FROM events ${condition} ORDER BY seq ${order} LIMIT ?`,
+      `SELECT seq, id, type, body FROM events WHERE ${where} ORDER BY seq ${order} LIMIT ?`,
       ...values,
       count,
     )
@@ -105,22 +106,15 @@ function fitting(sizes: readonly { bytes: number }[], { limit, enough }: EventQu
   return count;
 }
 
-function conditionOf(query: EventQuery): { condition: string; values: (string | number)[] } {
-  const where: string[] = [];
-  const values: (string | number)[] = [];
-  const add = (clause: string, value: string | number | undefined) => {
-    if (value === undefined) return;
-    where.push(clause);
-    values.push(value);
-  };
-  add("seq > ?", query.after);
-  add("seq < ?", query.before);
-  add("at >= ?", query.from);
-  add("at <= ?", query.to);
-  if (query.types && query.types.length > 0) {
-    add("type IN (SELECT value FROM json_each(?))", JSON.stringify(query.types));
-  }
-  return { condition: where.length > 0 ? `WHERE ${where.join(" AND ")}` : "", values };
+function conditionsOf(query: EventQuery) {
+  const types = query.types && query.types.length > 0 ? JSON.stringify(query.types) : undefined;
+  return conditions([
+    ["seq > ?", query.after],
+    ["seq < ?", query.before],
+    ["at >= ?", query.from],
+    ["at <= ?", query.to],
+    ["type IN (SELECT value FROM json_each(?))", types],
+  ]);
 }
 
 /** The JSON of these events, in the order asked for, without those that do not exist. */

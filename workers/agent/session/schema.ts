@@ -1,5 +1,6 @@
 // The tables of one session. `docs/storage.md` shows a row of each.
 
+import { hasTable } from "../../../src/platform/sql.ts";
 import { createThreadTables } from "../../../src/platform/threads/schema.ts";
 import { LISTED_TABLE } from "../rows/listed.ts";
 import { NOTES_TABLE } from "../rows/notes.ts";
@@ -51,8 +52,7 @@ const TABLES = [
 
 /** Whether this object holds a session; asking leaves no trace. */
 export function hasSchema(sql: SqlStorage): boolean {
-  const found = sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'");
-  return found.toArray().length > 0;
+  return hasTable(sql, "meta");
 }
 
 /** Makes the tables that are not there yet. */

@@ -1,5 +1,6 @@
 // What a session answers from its rows alone: pages of what it keeps, and the stream of its events.
 
+import { cutPage } from "../../../src/platform/page.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import type { EventBatch, EventQuery } from "../rows/events.ts";
 import { lastSeq, readEventBatch, seqOfCursor } from "../rows/events.ts";
@@ -37,8 +38,8 @@ export function eventPage(sql: SqlStorage, query: EventQuery): EventPage {
 
 export function recallPage(sql: SqlStorage, query: { after: number; limit: number }): RecordPage {
   const rows = listRecalls(sql, { ...query, limit: query.limit + 1 });
-  const { kept, next } = cut(rows, query.limit, ({ turn }) => turn);
-  return { data: kept.map(({ body }) => body), next };
+  const { page, last } = cutPage(rows, query.limit);
+  return { data: page.map(({ body }) => body), next: last?.turn };
 }
 
 export function extractionPage(
@@ -46,8 +47,8 @@ export function extractionPage(
   query: { before?: number | undefined; limit: number },
 ): RecordPage {
   const runs = listRuns(sql, "extraction", { ...query, limit: query.limit + 1 });
-  const { kept, next } = cut(runs, query.limit, ({ n }) => n);
-  return { data: kept.map((run) => runShape(sql, run)), next };
+  const { page, last } = cutPage(runs, query.limit);
+  return { data: page.map((run) => runShape(sql, run)), next: last?.n };
 }
 
 const NOTHING: EventBatch = { events: [], more: false };
@@ -75,11 +76,4 @@ export function openStream(
     },
     { after, previews },
   );
-}
-
-/** One row more than the page holds says that there is another. */
-function cut<T>(rows: readonly T[], limit: number, cursor: (row: T) => number) {
-  const kept = rows.slice(0, limit);
-  const last = rows.length > limit ? kept.at(-1) : undefined;
-  return { kept, next: last && cursor(last) };
 }

@@ -79,8 +79,7 @@ export class Session extends DurableObject<AgentEnv> {
   /** Takes client events; the reply means that they are on disk. */
   send(events: ClientEvent[], request: RequestKey | undefined): Promise<Reply<string[]>> {
     return replyWith(() => {
-      this.#open();
-      if (readMeta(this.#sql).archivedAt !== null) throw archived();
+      this.#openToWrite();
       const earlier = earlierReply(this.#sql, request);
       if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
       const stored = this.#commit(() => {
@@ -125,8 +124,8 @@ export class Session extends DurableObject<AgentEnv> {
 
   /** Replaces the notes by a person's, where they are as the precondition says. */
   putNotes(text: string, precondition: Precondition | undefined): Promise<Reply<NotesPage>> {
-    return this.#reading(() => {
-      if (readMeta(this.#sql).archivedAt !== null) throw archived();
+    return replyWith(() => {
+      this.#openToWrite();
       this.#commit(() => putNotes(this.#sql, text, precondition, Date.now()));
       return notesPage(this.#sql);
     });
@@ -150,8 +149,7 @@ export class Session extends DurableObject<AgentEnv> {
   /** Shortens what the model sees of the conversation: now, or at the running turn's next step. */
   compact(): Promise<Reply<Record<string, unknown>>> {
     return replyWith(async () => {
-      this.#open();
-      if (readMeta(this.#sql).archivedAt !== null) throw archived();
+      this.#openToWrite();
       const after = this.#commit(() => requestCompaction(this.#sql));
       this.#work.startDue();
       if (!currentTurn(this.#sql)) await this.#work.done();
@@ -207,6 +205,12 @@ export class Session extends DurableObject<AgentEnv> {
   #open(): void {
     if (!hasSchema(this.#sql) || readMeta(this.#sql).deleting) throw notFound();
     this.#work.startDue();
+  }
+
+  /** The same for what changes the conversation: one that was archived is only read. */
+  #openToWrite(): void {
+    this.#open();
+    if (readMeta(this.#sql).archivedAt !== null) throw archived();
   }
 
   /** One transaction; then the subscribers are woken. Previews that came before it go before it. */

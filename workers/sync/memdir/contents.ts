@@ -4,7 +4,7 @@
 import { log } from "../../../src/platform/log.ts";
 import type { Version } from "../../../src/platform/objects/memdir-rpc.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
-import { STORAGE_CONCURRENCY } from "../../../src/shared/limits/files.ts";
+import { sideBySide } from "../../../src/shared/files/side-by-side.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { versionById } from "./versions.ts";
@@ -74,16 +74,11 @@ export async function withContents(
   versions: readonly Version[],
 ): Promise<Version[]> {
   const filled = [...versions];
-  const left = [...versions.entries()];
-  const work = async () => {
-    for (let next = left.shift(); next; next = left.shift()) {
-      const [index, version] = next;
-      if (version.sha256 === null) continue;
-      const bytes = await readContent(dir, version.sha256);
-      filled[index] = bytes ? { ...version, bytes } : (versionById(dir.sql, version.id) ?? version);
-    }
-  };
-  await Promise.all(Array.from({ length: STORAGE_CONCURRENCY }, work));
+  await sideBySide(versions, async (version, index) => {
+    if (version.sha256 === null) return;
+    const bytes = await readContent(dir, version.sha256);
+    filled[index] = bytes ? { ...version, bytes } : (versionById(dir.sql, version.id) ?? version);
+  });
   return filled;
 }
 

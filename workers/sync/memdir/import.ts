@@ -5,8 +5,9 @@ import { newId } from "../../../src/platform/ids.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import type { Receipt } from "../../../src/shared/files/receipt.ts";
+import { sideBySide } from "../../../src/shared/files/side-by-side.ts";
 import type { FileEntry } from "../../../src/shared/files/store.ts";
-import { MEMORY_FILE_BYTES, STORAGE_CONCURRENCY } from "../../../src/shared/limits/files.ts";
+import { MEMORY_FILE_BYTES } from "../../../src/shared/limits/files.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
 import { addContent } from "./contents.ts";
@@ -52,19 +53,16 @@ export async function importChanges(dir: Directory): Promise<Receipt[]> {
 }
 
 /** Looks at some paths side by side; what they come to is one transaction. */
-async function importBatch(dir: Directory, paths: string[]): Promise<Receipt[]> {
+async function importBatch(dir: Directory, paths: readonly string[]): Promise<Receipt[]> {
   const imports: Import[] = [];
-  const work = async () => {
-    for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
-      try {
-        const found = await lookAt(dir, path);
-        if (found) imports.push(found);
-      } catch (error) {
-        leave(error);
-      }
+  await sideBySide(paths, async (path) => {
+    try {
+      const found = await lookAt(dir, path);
+      if (found) imports.push(found);
+    } catch (error) {
+      leave(error);
     }
-  };
-  await Promise.all(Array.from({ length: STORAGE_CONCURRENCY }, work));
+  });
   try {
     return dir.commit(() => imports.flatMap((each) => each() ?? []));
   } catch {

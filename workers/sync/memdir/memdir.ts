@@ -9,6 +9,7 @@ import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import type * as Rpc from "../../../src/platform/objects/memdir-rpc.ts";
 import type { Reply } from "../../../src/platform/objects/reply.ts";
 import { replyWith } from "../../../src/platform/objects/reply.ts";
+import { cutPage } from "../../../src/platform/page.ts";
 import { clearPrefix } from "../../../src/platform/r2/clear-prefix.ts";
 import { historyPrefix, storeFiles } from "../../../src/platform/r2/mount-table.ts";
 import { createSecretScan } from "../../../src/platform/secrets/secret-scan.ts";
@@ -129,8 +130,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   ): Promise<Reply<{ heads: Rpc.MemoryHead[]; next: string | null }>> {
     return this.#reading(() => {
       const found = listHeads(this.#sql, { ...query, limit: query.limit + 1 });
-      const heads = found.slice(0, query.limit).map(publicHead);
-      return { heads, next: found.length > query.limit ? (heads.at(-1)?.path ?? null) : null };
+      const { page, last } = cutPage(found, query.limit);
+      return { heads: page.map(publicHead), next: last?.path ?? null };
     });
   }
 

@@ -1,5 +1,7 @@
 // The tables of one memory directory. `docs/storage.md` shows a row of each.
 
+import { hasTable } from "../../../src/platform/sql.ts";
+
 const TABLES = [
   // One row, JSON: what the store is, and where its files lie.
   "CREATE TABLE meta (id INTEGER PRIMARY KEY CHECK (id = 1), body TEXT NOT NULL, listed INTEGER NOT NULL)",
@@ -45,8 +47,7 @@ const TABLES = [
 
 /** Whether this object holds a directory; asking leaves no trace. */
 export function hasSchema(sql: SqlStorage): boolean {
-  const found = sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'");
-  return found.toArray().length > 0;
+  return hasTable(sql, "meta");
 }
 
 /** Makes the tables of a new directory. */

@@ -3,7 +3,7 @@
 // the two repeats the first. The name is the sha256, so a second put is the same as the first.
 
 import { errorName, log } from "../../../src/platform/log.ts";
-import { STORAGE_CONCURRENCY } from "../../../src/shared/limits/files.ts";
+import { sideBySide } from "../../../src/shared/files/side-by-side.ts";
 import { SPILL_BATCH } from "../../../src/shared/limits/memory.ts";
 import { contentHere } from "./contents.ts";
 import type { Directory } from "./directory.ts";
@@ -21,21 +21,17 @@ export function isSpillDue({ sql, sizes }: Directory): boolean {
 /** Moves one batch; true when nothing is left to move for now. */
 export async function spill(dir: Directory): Promise<boolean> {
   if (dir.sql.databaseSize <= dir.sizes.spill) return true;
-  const left = movable(dir.sql, SPILL_BATCH);
   const moved: string[] = [];
-  const work = async () => {
-    for (let sha256 = left.shift(); sha256 !== undefined; sha256 = left.shift()) {
-      const bytes = contentHere(dir.sql, sha256);
-      if (!bytes) continue;
-      try {
-        await dir.spilled.put(sha256, bytes);
-        moved.push(sha256);
-      } catch (error) {
-        log("memdir.spill_pending", { error: errorName(error) });
-      }
+  await sideBySide(movable(dir.sql, SPILL_BATCH), async (sha256) => {
+    const bytes = contentHere(dir.sql, sha256);
+    if (!bytes) return;
+    try {
+      await dir.spilled.put(sha256, bytes);
+      moved.push(sha256);
+    } catch (error) {
+      log("memdir.spill_pending", { error: errorName(error) });
     }
-  };
-  await Promise.all(Array.from({ length: STORAGE_CONCURRENCY }, work));
+  });
   dir.commit(() => {
     for (const sha256 of moved) {
       dir.sql.exec(`UPDATE contents SET bytes = NULL WHERE sha256 = ? AND ${MOVABLE}`, sha256);

@@ -5,6 +5,7 @@ import type {
   Version,
   VersionQuery,
 } from "../../../src/platform/objects/memdir-rpc.ts";
+import { conditions } from "../../../src/platform/sql.ts";
 import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { operation } from "../../../src/shared/files/receipt.ts";
 
@@ -93,22 +94,17 @@ export function lastVersionAt(sql: SqlStorage, time: number): number {
 
 /** Versions that match, newest first, without content. */
 export function findVersions(sql: SqlStorage, query: VersionQuery): Version[] {
-  const where: string[] = ["1"];
-  const values: (string | number)[] = [];
-  const add = (clause: string, value: string | number | undefined) => {
-    if (value === undefined) return;
-    where.push(clause);
-    values.push(value);
-  };
-  add("memory_id = ?", query.memoryId);
-  add("operation = ?", query.operation);
-  add("session_id = ?", query.sessionId);
-  // Times never fall as numbers grow: a range of times is a range of rows.
-  add("n > ?", query.from === undefined ? undefined : lastVersionAt(sql, query.from - 1));
-  add("n <= ?", query.to === undefined ? undefined : lastVersionAt(sql, query.to));
-  add("n < ?", query.before);
+  const { where, values } = conditions([
+    ["memory_id = ?", query.memoryId],
+    ["operation = ?", query.operation],
+    ["session_id = ?", query.sessionId],
+    // Times never fall as numbers grow: a range of times is a range of rows.
+    ["n > ?", query.from === undefined ? undefined : lastVersionAt(sql, query.from - 1)],
+    ["n <= ?", query.to === undefined ? undefined : lastVersionAt(sql, query.to)],
+    ["n < ?", query.before],
+  ]);
   const rows = sql.exec<Row>(
-    `SELECT ${COLUMNS} FROM versions WHERE ${where.join(" AND ")} ORDER BY n DESC LIMIT ?`,
+    `SELECT ${COLUMNS} FROM versions WHERE ${where} ORDER BY n DESC LIMIT ?`,
     ...values,
     query.limit,
   );

@@ -5,6 +5,7 @@ import type {
   StoreRow,
 } from "../../../src/platform/objects/account-rpc.ts";
 import type { MemdirStub, StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
+import { cutPage } from "../../../src/platform/page.ts";
 
 /** A row without an object that is older than this is what a crash left, in milliseconds. */
 const CREATION_MS = 10 * 60 * 1000;
@@ -27,12 +28,12 @@ export async function listStores(
   now: number,
 ): Promise<StorePage> {
   const rows = await account.listStores({ ...query, limit: query.limit + 1 });
-  const page = rows.slice(0, query.limit);
+  const { page, last } = cutPage(rows, query.limit);
   const metas = await Promise.all(page.map((row) => metaOf(account, storeOf(row.id), row, now)));
   const stores = metas.filter((meta) => meta !== undefined);
   return {
     stores: query.includeArchived ? stores : stores.filter((meta) => meta.archivedAt === null),
-    last: rows.length > query.limit ? page.at(-1) : undefined,
+    last,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   upperBound,
 } from "../../../src/platform/http/edge.ts";
 import type { Operation, VersionQuery } from "../../../src/platform/objects/memdir-rpc.ts";
+import { cutPage } from "../../../src/platform/page.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { PAGE_DEFAULT, PAGE_MOST } from "../../../src/shared/limits/http.ts";
 import { FULL_PAGE_MOST } from "../../../src/shared/limits/memory.ts";
@@ -38,8 +39,7 @@ export function versionRoutes(): Hono<Edge<SyncEnv>> {
       return c.json({ data: [], next_page: null });
     }
     const found = answered(await store.versions({ ...query, limit: query.limit + 1 }));
-    const page = found.slice(0, query.limit);
-    const last = found.length > query.limit ? page.at(-1) : undefined;
+    const { page, last } = cutPage(found, query.limit);
     return c.json({
       data: page.map((version) => versionShape(id, version, query.withContent)),
       next_page: last ? pageCursor(last.n) : null,

@@ -9,6 +9,7 @@ import {
   paused,
   resultsOf,
   script,
+  sender,
   session,
   statusesOf,
   toldModel,
@@ -22,10 +23,7 @@ const client = await service.client();
 const second = await service.client();
 const token = await service.token();
 const file = (of: Parameters<typeof fileOf>[2], name: string) => fileOf(service, token, of, name);
-const send = (
-  id: string,
-  ...events: Parameters<typeof client.beta.sessions.events.send>[1]["events"]
-) => client.beta.sessions.events.send(id, { events });
+const send = sender(client);
 
 test("a change waits for the user: nothing is written before, and allowed it is done", async () => {
   const ask = await session(client, { permission_mode: "ask" });

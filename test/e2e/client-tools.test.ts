@@ -9,6 +9,7 @@ import {
   result,
   resultsOf,
   script,
+  sender,
   session,
   statusesOf,
   toldModel,
@@ -22,10 +23,7 @@ import {
 const service = await sharedService();
 const client = await service.client();
 const second = await service.client();
-const send = (
-  id: string,
-  ...events: Parameters<typeof client.beta.sessions.events.send>[1]["events"]
-) => client.beta.sessions.events.send(id, { events });
+const send = sender(client);
 const last = <T>(list: readonly T[]): T | undefined => list.at(-1);
 
 test("the model is told of the client's tools behind the agent's own, in every request the same", async () => {

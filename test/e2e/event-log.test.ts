@@ -12,6 +12,7 @@ import {
   ended,
   result,
   script,
+  sender,
   session,
   untilPaused,
   usesOf,
@@ -27,10 +28,7 @@ const service = await serviceOfFile({
   RECALL_WAIT_MS: "5000",
 });
 const client = await service.client();
-const send = (
-  id: string,
-  ...events: Parameters<typeof client.beta.sessions.events.send>[1]["events"]
-) => client.beta.sessions.events.send(id, { events });
+const send = sender(client);
 
 test("a session's whole life is in the union: every type, every field", {
   timeout: 120_000,

@@ -9,6 +9,7 @@ import {
   paused,
   resultsOf,
   script,
+  sender,
   session,
   toldModel,
   usesOf,
@@ -19,10 +20,7 @@ const service = await sharedService();
 const client = await service.client();
 const token = await service.token();
 const file = (of: Parameters<typeof fileOf>[2], name: string) => fileOf(service, token, of, name);
-const send = (
-  id: string,
-  ...events: Parameters<typeof client.beta.sessions.events.send>[1]["events"]
-) => client.beta.sessions.events.send(id, { events });
+const send = sender(client);
 
 test("a memory that hands out rights hands out none: the mode alone decides", async () => {
   const bucket = await bucketOf(service);

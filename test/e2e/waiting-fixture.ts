@@ -150,6 +150,13 @@ export function statusesOf(model: FakeModel, { id }: Waiting): (number | undefin
   return model.requests.filter((one) => one.session === id).map((one) => one.status);
 }
 
+type Sent = Parameters<Anthropic["beta"]["sessions"]["events"]["send"]>[1]["events"];
+
+/** Sends one request of these events to a session. */
+export function sender(client: Anthropic) {
+  return (id: string, ...events: Sent) => client.beta.sessions.events.send(id, { events });
+}
+
 /** A file of a session's workspace; undefined where there is none. */
 export async function fileOf(
   service: { url: string },

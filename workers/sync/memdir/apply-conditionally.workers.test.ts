@@ -8,9 +8,9 @@ import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import type { Reply } from "../../../src/platform/objects/reply.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
+import { actor, historyOf, putText } from "./history-fixture.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 
-const actor = { type: "user", userId: "u" } as const;
 const OURS = "ours, newer";
 
 let meta: StoreMeta;
@@ -35,27 +35,27 @@ const CHANGES: [string, (ids: Ids) => Promise<Reply<{ status: string }>>, string
 
 test.each(CHANGES)("%s keeps what somebody put into R2 meanwhile as a version", async (...args) => {
   const [, change, after] = args;
-  const { memoryId, versionId } = await put("a.md", "first");
-  await put("a.md", "second");
+  const { memoryId, versionId } = await putText(stub, "a.md", "first");
+  await putText(stub, "a.md", "second");
   await env.FILES.put(`${meta.prefix}a.md`, "foreign");
   expect(["written", "removed"]).toContain(unwrap(await change({ memoryId, versionId })).status);
-  expect(await contents()).toEqual([after, "foreign", "second", "first"]);
+  expect(await historyOf(stub)).toEqual([after, "foreign", "second", "first"]);
   expect(await (await env.FILES.get(`${meta.prefix}a.md`))?.text()).toBe(after);
 });
 
 test("a conditional write onto what somebody changed in R2 is a conflict, and names their content", async () => {
-  await put("a.md", "first");
+  await putText(stub, "a.md", "first");
   const before = unwrap(await stub.head("a.md"));
   await env.FILES.put(`${meta.prefix}a.md`, "foreign");
   const condition = { ifMatch: before?.sha256 ?? "" };
   const reply = unwrap(await stub.write({ path: "a.md", bytes: bytes(OURS), condition, actor }));
   expect(reply).toMatchObject({ status: "conflict", head: { size: "foreign".length } });
-  expect(await contents()).toEqual(["foreign", "first"]);
+  expect(await historyOf(stub)).toEqual(["foreign", "first"]);
 });
 
 test("healing goes on top of an index that somebody changed in R2 meanwhile", async () => {
-  await put("a.md", "---\nname: a\ndescription: about a\n---\nbody\n");
-  await put(INDEX_FILE, "# Ours\n");
+  await putText(stub, "a.md", "---\nname: a\ndescription: about a\n---\nbody\n");
+  await putText(stub, INDEX_FILE, "# Ours\n");
   await env.FILES.put(meta.prefix + INDEX_FILE, "# Theirs\n");
   expect(unwrap(await stub.reconcile(actor))).toMatchObject([{ path: INDEX_FILE }]);
   const healed = unwrap(await stub.read(INDEX_FILE));
@@ -63,20 +63,6 @@ test("healing goes on top of an index that somebody changed in R2 meanwhile", as
   expect(text).toContain("# Theirs");
   expect(text).toContain("(a.md)");
 });
-
-async function put(path: string, text: string) {
-  const reply = unwrap(await stub.write({ path, bytes: bytes(text), actor }));
-  if (reply.status !== "written") throw new Error(reply.status);
-  return reply.receipt;
-}
-
-/** Of all versions, newest first; undefined for a deletion. */
-async function contents(): Promise<(string | undefined)[]> {
-  const versions = unwrap(await stub.versions({ limit: 100, withContent: true }));
-  return versions.map(({ bytes: content }) =>
-    content ? new TextDecoder().decode(content) : undefined,
-  );
-}
 
 function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);

@@ -8,10 +8,9 @@ import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { storeObjectName } from "../../../src/platform/objects/store-owner.ts";
 import { historyPrefix } from "../../../src/platform/r2/mount-table.ts";
 import type { StoreSizes } from "./directory.ts";
+import { actor, historyOf, putText } from "./history-fixture.ts";
 import { Memdir } from "./memdir.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
-
-const actor = { type: "user", userId: "u" } as const;
 
 let meta: StoreMeta;
 let stub: MemdirStub;
@@ -22,19 +21,19 @@ beforeEach(async () => {
 });
 
 test("a content is on disk once, however many versions and memories have it", async () => {
-  await put("a.md", "same");
-  await put("b.md", "same");
-  await put("a.md", "other");
-  await put("a.md", "same");
+  await putText(stub, "a.md", "same");
+  await putText(stub, "b.md", "same");
+  await putText(stub, "a.md", "other");
+  await putText(stub, "a.md", "same");
   expect(await count("contents")).toBe(2);
   expect(await count("versions")).toBe(4);
-  expect(await contents()).toEqual(["same", "other", "same", "same"]);
+  expect(await historyOf(stub)).toEqual(["same", "other", "same", "same"]);
 });
 
 test("a redaction reaches every version of the same bytes, and waits while a memory has them", async () => {
-  const first = await put("a.md", "secret");
-  const second = await put("b.md", "secret");
-  await put("a.md", "clean");
+  const first = await putText(stub, "a.md", "secret");
+  const second = await putText(stub, "b.md", "secret");
+  await putText(stub, "a.md", "clean");
   expect(await stub.redact(first.versionId, actor)).toMatchObject({
     ok: false,
     code: "invalid_request",
@@ -48,20 +47,20 @@ test("a redaction reaches every version of the same bytes, and waits while a mem
     bytes: null,
     redactedBy: actor,
   });
-  expect(await contents()).toEqual([undefined, "clean", undefined, undefined]);
+  expect(await historyOf(stub)).toEqual([undefined, "clean", undefined, undefined]);
   expect(await count("contents")).toBe(1);
 });
 
 test("a large database gives what no memory has to R2, and every version is read, restored and rewound from there", async () => {
-  const first = await put("a.md", "one");
+  const first = await putText(stub, "a.md", "one");
   await pause();
   const time = Date.now();
   await pause();
-  await put("a.md", "two");
-  await put("a.md", "three");
+  await putText(stub, "a.md", "two");
+  await putText(stub, "a.md", "three");
   await spillAll();
   expect(await spilled()).toBe(2);
-  expect(await contents()).toEqual(["three", "two", "one"]);
+  expect(await historyOf(stub)).toEqual(["three", "two", "one"]);
   // The history lies beside the memories: an import sees nothing of it.
   expect(unwrap(await stub.importChanges())).toEqual([]);
 
@@ -69,7 +68,7 @@ test("a large database gives what no memory has to R2, and every version is read
     status: "written",
   });
   expect(await text("a.md")).toBe("one");
-  await put("a.md", "four");
+  await putText(stub, "a.md", "four");
   await spillAll();
   const { changed, skipped } = unwrap(await stub.rewind({ time }, { actor }));
   expect(skipped).toEqual([]);
@@ -79,10 +78,10 @@ test("a large database gives what no memory has to R2, and every version is read
 });
 
 test("a redaction deletes in R2 too, also the copy that a move left there before a crash; so does the store's end", async () => {
-  const first = await put("a.md", "one");
-  const second = await put("a.md", "two");
-  const third = await put("a.md", "three");
-  await put("a.md", "four");
+  const first = await putText(stub, "a.md", "one");
+  const second = await putText(stub, "a.md", "two");
+  const third = await putText(stub, "a.md", "three");
+  await putText(stub, "a.md", "four");
   const { sha256 } = unwrap(await stub.version(second.versionId)) ?? {};
   await env.FILES.put(`${history()}${sha256}`, "two");
   unwrap(await stub.redact(second.versionId, actor));
@@ -98,10 +97,10 @@ test("a redaction deletes in R2 too, also the copy that a move left there before
 });
 
 test("a content that comes back after it moved to R2 is a memory's again, and is read without R2", async () => {
-  await put("a.md", "one");
-  await put("a.md", "two");
+  await putText(stub, "a.md", "one");
+  await putText(stub, "a.md", "two");
   await spillAll();
-  await put("a.md", "one");
+  await putText(stub, "a.md", "one");
   for (const { key } of (await env.FILES.list({ prefix: history() })).objects) {
     await env.FILES.delete(key);
   }
@@ -109,9 +108,9 @@ test("a content that comes back after it moved to R2 is a memory's again, and is
 });
 
 test("a store at its size limit takes nothing new and says so; it can be emptied and redacted, and others work", async () => {
-  const first = await put("a.md", "one");
-  await put("a.md", "two");
-  await put("b.md", "b");
+  const first = await putText(stub, "a.md", "one");
+  await putText(stub, "a.md", "two");
+  await putText(stub, "b.md", "b");
   await setSizes({ spill: 1e9, most: 4096 });
   const refused = unwrap(await stub.write({ path: "c.md", bytes: bytes("c"), actor }));
   expect(refused).toMatchObject({ status: "refused", reason: "storage" });
@@ -135,20 +134,6 @@ test("a store at its size limit takes nothing new and says so; it can be emptied
   const reply = unwrap(await neighbour.write({ path: "a.md", bytes: bytes("x"), actor }));
   expect(reply.status).toBe("written");
 });
-
-async function put(path: string, content: string) {
-  const reply = unwrap(await stub.write({ path, bytes: bytes(content), actor }));
-  if (reply.status !== "written") throw new Error(reply.status);
-  return reply.receipt;
-}
-
-/** Of all versions, newest first; undefined for a deletion or a redacted one. */
-async function contents(): Promise<(string | undefined)[]> {
-  const versions = unwrap(await stub.versions({ limit: 100, withContent: true }));
-  return versions
-    .map((version) => version.bytes && decode(version.bytes))
-    .map((x) => x ?? undefined);
-}
 
 async function bytesOfVersion(id: string): Promise<string | undefined> {
   const found = unwrap(await stub.version(id))?.bytes;

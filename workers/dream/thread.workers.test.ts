@@ -3,6 +3,8 @@
 
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
+import { forgetState, transaction } from "../../src/platform/state.ts";
+import { clearThread } from "../../src/platform/threads/clear-thread.ts";
 import { drive } from "../../src/platform/threads/drive.ts";
 import { appendEntry, readEntries } from "../../src/platform/threads/entries.ts";
 import { readProgress } from "../../src/platform/threads/progress.ts";
@@ -10,7 +12,7 @@ import { knownFiles } from "../../src/platform/threads/read-files.ts";
 import { readTurn } from "../../src/platform/threads/record-step.ts";
 import { createThreadTables } from "../../src/platform/threads/schema.ts";
 import { storedResultsMount } from "../../src/platform/threads/stored-results.ts";
-import { clearThread, type Thread } from "../../src/platform/threads/thread.ts";
+import type { Thread } from "../../src/platform/threads/thread.ts";
 import { createMapStore } from "../../src/shared/files/map-store.ts";
 import { createMounts } from "../../src/shared/files/mounts.ts";
 import type { FileStore } from "../../src/shared/files/store.ts";
@@ -64,7 +66,7 @@ function lifeOf(storage: DurableObjectStorage): Life {
   const { sql } = storage;
   createThreadTables(sql);
   sql.exec("CREATE TABLE IF NOT EXISTS steps (type TEXT NOT NULL)");
-  const thread = { sql, id: "inventory-7" };
+  const thread = { sql, id: "inventory-7", number: 7 };
   appendEntry(thread, TURN, textDraft({ type: "task" }, "Put the shelf in order."));
   const puts: string[] = [];
   let time = 0;
@@ -113,6 +115,8 @@ function modelOf(life: Life): Model {
 /** Runs the thread from its rows; dies with its `dieAt`th commit, before or after that is on disk. */
 async function run(life: Life, dieAt = Number.POSITIVE_INFINITY, lost = false) {
   const { storage, thread } = life;
+  // Who goes on after a death knows what is on disk.
+  forgetState(storage.sql);
   const begun = readProgress(thread, TURN).outcome;
   if (begun) return begun;
   let commits = 0;
@@ -122,7 +126,7 @@ async function run(life: Life, dieAt = Number.POSITIVE_INFINITY, lost = false) {
     commit<T>(write: () => T): T {
       commits += 1;
       if (commits === dieAt && lost) throw new Error("It died");
-      const result = storage.transactionSync(write);
+      const result = transaction(storage, write);
       if (commits === dieAt) throw new Error("It died");
       return result;
     },

@@ -30,7 +30,7 @@ export class Session extends RealSession {
   searched(turns: number): void {
     for (let turn = 1; turn <= turns; turn += 1) {
       const { sql } = this.ctx.storage;
-      sql.exec("INSERT OR IGNORE INTO recalls (turn, at, body) VALUES (?, 0, '{}')", turn);
+      sql.exec("UPDATE turns SET recalled_at = 0, recall = '{}' WHERE n = ?", turn);
     }
   }
 }

@@ -1,7 +1,7 @@
 // Turns that were never talked: the rows of each are written by what writes those of a real one, in the
 // same order, only without a model and many in one transaction.
 
-import { lastEntry } from "../../../src/platform/threads/entries.ts";
+import { lastEntry, lastEntryOf } from "../../../src/platform/threads/entries.ts";
 import { recordStep } from "../../../src/platform/threads/record-step.ts";
 import { changeSize } from "../../../src/platform/threads/size.ts";
 import { writeView } from "../../../src/platform/threads/view.ts";
@@ -42,10 +42,10 @@ const USAGE = { input: 200, cacheRead: 20_000, cacheCreation: 7_000, output: 300
 
 /** Adds turns to a session that rests. Within a transaction, and in pieces: one holds all it writes. */
 export function growSession(sql: SqlStorage, settings: AgentSettings, growth: Growth): void {
-  const { cursor } = readExtraction(sql);
+  const { cursor, due } = readExtraction(sql);
   for (let n = 0; n < growth.turns; n += 1) addTurn(sql, settings, growth);
   compact(sql, lastTurnOf(sql));
-  if (!growth.extracted) changeExtraction(sql, { cursor });
+  if (!growth.extracted) changeExtraction(sql, { cursor, due: due + growth.turns });
 }
 
 function addTurn(sql: SqlStorage, settings: AgentSettings, growth: Growth): void {
@@ -118,13 +118,7 @@ function stepsOf({ n }: Turn, { model, resultSize }: Growth): RecordedStep[] {
 /** What a compaction writes: all but the newest turns is replaced by a summary. */
 function compact(sql: SqlStorage, turn: Pick<Turn, "n" | "eventId">): void {
   const thread = mainThread(sql);
-  const { cut } = sql
-    .exec<{ cut: number }>(
-      "SELECT ifnull(max(n), 0) AS cut FROM messages WHERE thread = ? AND turn <= ?",
-      thread.id,
-      turn.n - KEPT,
-    )
-    .one();
+  const cut = lastEntryOf(thread, turn.n - KEPT);
   const last = lastEntry(thread);
   const message = boundaryMessage(SUMMARY, []);
   const head = [{ n: 0, turn: 0, origin: { type: "summary" as const }, message }];

@@ -4,6 +4,7 @@
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { userOwner } from "../../../src/platform/objects/store-owner.ts";
+import { forgetState, transaction } from "../../../src/platform/state.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
 import { Account as RealAccount } from "../../../workers/agent/account/account.ts";
 import { changeExtraction } from "../../../workers/agent/rows/extraction-state.ts";
@@ -50,13 +51,15 @@ export class Session extends RealSession {
 
   grow(growth: Growth): void {
     const { sql } = this.#own;
-    this.#own.transactionSync(() => growSession(sql, variablesOf(this.env), growth));
+    forgetState(sql);
+    transaction(this.#own, () => growSession(sql, variablesOf(this.env), growth));
+    forgetState(this.ctx.storage.sql);
   }
 
   /** All turns are asked for, and the next try is far off: as in the middle of a long outage. */
   asked(upTo: number): void {
     const resendAt = Date.now() + 600_000;
-    changeExtraction(this.#own.sql, { requested: upTo, sends: 6, outages: 6, resendAt });
+    changeExtraction(this.ctx.storage.sql, { requested: upTo, sends: 6, outages: 6, resendAt });
   }
 
   /** The next call finds a new instance, which knows the rows and nothing else. */

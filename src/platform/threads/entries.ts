@@ -7,6 +7,7 @@ import { log } from "../log.ts";
 import { plainInput } from "./calls.ts";
 import { refuseLarge } from "./row-size.ts";
 import type { Thread } from "./thread.ts";
+import { rowsOf } from "./thread.ts";
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
 const user = z.object({
@@ -61,14 +62,14 @@ const entrySchema = z.object({
 
 type Row = { n: number; turn: number; origin: string; details: string | null; body: string };
 
-/** Appends a message to a turn. Within a transaction. */
-export function appendEntry({ sql, id }: Thread, turn: number, { origin, message }: Draft): void {
+/** Appends a message to a turn; turns come in their order. Within a transaction. */
+export function appendEntry(thread: Thread, turn: number, { origin, message }: Draft): void {
   const body = JSON.stringify(message);
   refuseLarge(body, "A message");
   const { type, ...details } = origin;
-  sql.exec(
-    "INSERT INTO messages (thread, turn, origin, details, body) VALUES (?, ?, ?, ?, ?)",
-    id,
+  thread.sql.exec(
+    "INSERT INTO messages (n, turn, origin, details, body) VALUES (?, ?, ?, ?, ?)",
+    rowsOf(thread).before + lastEntry(thread) + 1,
     turn,
     type,
     Object.keys(details).length === 0 ? null : JSON.stringify(details),
@@ -83,58 +84,83 @@ interface Range {
 }
 
 /** Entries in their order. A row that cannot be parsed becomes a placeholder. */
-export function readEntries({ sql, id }: Thread, { after = 0, upTo }: Range = {}): Entry[] {
-  const rows = sql.exec<Row>(
-    `SELECT n, turn, origin, details, body FROM messages
-     WHERE thread = ? AND n > ? AND n <= ? ORDER BY n`,
-    id,
-    after,
-    upTo ?? Number.MAX_SAFE_INTEGER,
+export function readEntries(thread: Thread, { after = 0, upTo }: Range = {}): Entry[] {
+  const { before, last } = rowsOf(thread);
+  const rows = thread.sql.exec<Row>(
+    `SELECT n, turn, origin, details, body FROM messages WHERE n > ? AND n <= ? ORDER BY n`,
+    before + after,
+    upTo === undefined ? last : before + upTo,
   );
-  return [...rows].map(entryOf);
+  return [...rows].map((row) => entryOf({ ...row, n: row.n - before }));
 }
 
 /** The number of the last entry of a turn or of those before it; 0 if there is none. */
-export function lastEntryOf({ sql, id }: Thread, turn: number): number {
-  const [row] = sql
-    .exec<{ n: number }>(
-      "SELECT n FROM messages WHERE thread = ? AND turn <= ? ORDER BY turn DESC, n DESC LIMIT 1",
-      id,
-      turn,
-    )
-    .toArray();
-  return row?.n ?? 0;
+export function lastEntryOf(thread: Thread, turn: number): number {
+  return firstFrom(thread, turn + 1) - 1;
 }
 
 /** The number of the first entry of a turn or of those after it; 0 if there is none. */
-export function firstEntryOf({ sql, id }: Thread, turn: number): number {
-  const [row] = sql
-    .exec<{ n: number }>(
-      "SELECT n FROM messages WHERE thread = ? AND turn >= ? ORDER BY turn, n LIMIT 1",
-      id,
-      turn,
-    )
-    .toArray();
-  return row?.n ?? 0;
+export function firstEntryOf(thread: Thread, turn: number): number {
+  const first = firstFrom(thread, turn);
+  return first > lastEntry(thread) ? 0 : first;
+}
+
+/**
+ * The number of the first entry that belongs to this turn or a later one, or would. Entries have no gaps
+ * and their turns only grow, so it is searched for, from the end: most ask for one of the last turns.
+ */
+function firstFrom(thread: Thread, turn: number): number {
+  const { before } = rowsOf(thread);
+  const isFrom = (n: number) =>
+    thread.sql.exec<{ turn: number }>("SELECT turn FROM messages WHERE n = ?", before + n).one()
+      .turn >= turn;
+  let high = lastEntry(thread) + 1;
+  let low = 0;
+  for (let step = 1; high - step > low; step *= 2) {
+    if (isFrom(high - step)) high -= step;
+    else low = high - step;
+  }
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (isFrom(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
 }
 
 /** The number of the newest entry; 0 if there is none. */
-export function lastEntry({ sql, id }: Thread): number {
-  return sql
-    .exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM messages WHERE thread = ?", id)
-    .one().n;
+export function lastEntry(thread: Thread): number {
+  const { before, last } = rowsOf(thread);
+  const { n } = thread.sql
+    .exec<{ n: number | null }>(
+      "SELECT max(n) AS n FROM messages WHERE n > ? AND n <= ?",
+      before,
+      last,
+    )
+    .one();
+  return n === null ? 0 : n - before;
 }
 
-/** How many messages the model sees of these turns: neighbours of one role count as one. */
-export function countMessages({ sql, id }: Thread, turns: { first: number; last: number }): number {
-  const rows = sql.exec<{ origin: string }>(
-    "SELECT origin FROM messages WHERE thread = ? AND turn BETWEEN ? AND ? ORDER BY n",
-    id,
-    turns.first,
-    turns.last,
-  );
-  const byModel = [...rows].map(({ origin }) => origin === "model");
-  return byModel.filter((own, at) => own !== byModel[at - 1]).length;
+/** The entries of these turns: how many messages the model sees of them, and their bytes. */
+export function measureTurns(
+  thread: Thread,
+  turns: { first: number; last: number },
+): { entries: number; messages: number; bytes: number } {
+  const { before } = rowsOf(thread);
+  const rows = thread.sql
+    .exec<{ origin: string; bytes: number }>(
+      "SELECT origin, octet_length(body) AS bytes FROM messages WHERE n >= ? AND n < ? ORDER BY n",
+      before + firstFrom(thread, turns.first),
+      before + firstFrom(thread, turns.last + 1),
+    )
+    .toArray();
+  const byModel = rows.map(({ origin }) => origin === "model");
+  return {
+    entries: rows.length,
+    // Neighbours of one role are one message.
+    messages: byModel.filter((own, at) => own !== byModel[at - 1]).length,
+    bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }
 
 /** Parses an entry that was stored within another row; undefined if it is not valid. */

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { messageTokens, NO_SIZE, sizeAfterAnswer } from "../../shared/compaction/size.ts";
 import type { Usage } from "../../shared/loop/model.ts";
 import type { Entry } from "../../shared/thread/entry.ts";
+import { defineState } from "../state.ts";
 import { lastEntry, readEntries } from "./entries.ts";
 import type { Thread } from "./thread.ts";
 import { readShown } from "./view.ts";
@@ -37,15 +38,20 @@ const NONE: ThreadSize = {
   begun: 0,
 };
 
+const sizes = defineState("size", schema, NONE);
+
 export function readSize({ sql, id }: Thread): ThreadSize {
-  const [row] = sql.exec<{ body: string }>("SELECT body FROM sizes WHERE thread = ?", id).toArray();
-  return row ? schema.parse(JSON.parse(row.body)) : NONE;
+  return sizes.read(sql, id);
 }
 
 /** Changes some fields. Within a transaction. */
 export function changeSize(thread: Thread, change: Partial<ThreadSize>): void {
-  const body = JSON.stringify({ ...readSize(thread), ...change });
-  thread.sql.exec("INSERT OR REPLACE INTO sizes (thread, body) VALUES (?, ?)", thread.id, body);
+  sizes.write(thread.sql, { ...readSize(thread), ...change }, thread.id);
+}
+
+/** Within a transaction. */
+export function clearSize({ sql, id }: Thread): void {
+  sizes.clear(sql, id);
 }
 
 /** Tokens by bytes of what the API has not counted yet. `fixed`: those before the messages. */

@@ -7,6 +7,17 @@ export interface Thread {
   sql: SqlStorage;
   /** Unique in its object: "main", "fork-7". */
   id: string;
+  /** Unique in its object too, from 0 to 2^20: where its messages lie. */
+  number: number;
+}
+
+/** Messages that a thread can have. */
+const THREAD_ROWS = 2 ** 32;
+
+/** The rows of a thread's messages: entry 1 has the row `before + 1`. */
+export function rowsOf({ number }: Pick<Thread, "number">): { before: number; last: number } {
+  const before = number * THREAD_ROWS;
+  return { before, last: before + THREAD_ROWS - 1 };
 }
 
 /** The object that a thread runs in. */
@@ -16,16 +27,4 @@ export interface ThreadContext {
   commit<T>(write: () => T): T;
   /** Milliseconds since the epoch. */
   now(): number;
-}
-
-/** The tables with the content of a conversation. */
-const TABLES = ["messages", "calls", "views", "sizes", "read_files", "stored_results", "prompts"];
-
-/**
- * Deletes the content of a thread; the progress of its turns stays. Within a transaction.
- */
-export function clearThread({ sql, id }: Thread): void {
-  for (const table of TABLES) {
-    sql.exec(`DELETE FROM ${table} WHERE thread = ?`, id);
-  }
 }

@@ -2,7 +2,7 @@
 // model, and when. What changes is one transaction; a crash before it has changed nothing.
 
 import { sleep } from "../../../src/platform/sleep.ts";
-import { lastEntry } from "../../../src/platform/threads/entries.ts";
+import { lastEntry, readEntries } from "../../../src/platform/threads/entries.ts";
 import { canonicalPaths, forgetRead, noteRead } from "../../../src/platform/threads/read-files.ts";
 import {
   changeSize,
@@ -250,15 +250,9 @@ async function commitCompaction(
 }
 
 /** The first turn of which nothing was cut. */
-function firstWholeTurn({ sql, id }: Thread, cut: number): number {
-  const [row] = sql
-    .exec<{ turn: number }>(
-      "SELECT turn FROM messages WHERE thread = ? AND n <= ? ORDER BY n DESC LIMIT 1",
-      id,
-      cut,
-    )
-    .toArray();
-  return (row?.turn ?? 0) + 1;
+function firstWholeTurn(thread: Thread, cut: number): number {
+  const [last] = readEntries(thread, { after: cut - 1, upTo: cut });
+  return (last?.turn ?? 0) + 1;
 }
 
 function tooLarge({ fixed, limits }: Fitting, tokens: number): ModelFailure {

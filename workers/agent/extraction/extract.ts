@@ -70,7 +70,10 @@ async function nothingDue(session: SessionContext, stub: MemdirStub): Promise<Ex
     session.commit(() => changeExtraction(session.sql, { resendAt: null }));
     return { status: "none" };
   }
-  return { status: "done", next: await giveLease(session, { stub, token: lease }) };
+  const next = await giveLease(session, { stub, token: lease });
+  // No turn is at hand that would take it to disk.
+  session.commit(() => {});
+  return { status: "done", next };
 }
 
 /** What passes by itself is waited for; a defect is counted, lest it hold up all that comes later. */

@@ -26,16 +26,9 @@ import {
 } from "../rows/extraction-state.ts";
 import { readMeta } from "../rows/meta.ts";
 import type { RunLog } from "../rows/run-log.ts";
-import { addSaved, readLog } from "../rows/run-log.ts";
+import { withSaved } from "../rows/run-log.ts";
 import type { Run } from "../rows/runs.ts";
-import {
-  endRun,
-  endUnfinished,
-  isUnfinished,
-  newestRange,
-  savedByNewest,
-  unfinishedRun,
-} from "../rows/runs.ts";
+import { changeLog, endRun, isUnfinished, newestRun, unfinishedRun } from "../rows/runs.ts";
 import { FORK_TURN } from "../rows/session-threads.ts";
 import { turnByNumber } from "../rows/turns.ts";
 
@@ -69,10 +62,10 @@ const UNSERVED: ReadonlySet<FailureKind> = new Set([
  * run failed: a turn that came later has no part in that. `tokens`: what a new one may hold.
  */
 export function batchDue(sql: SqlStorage, final: boolean, tokens?: number): Batch | undefined {
-  const begun = newestRange(sql, "extraction");
+  const begun = newestRun(sql, "extraction");
   const { cursor } = readExtraction(sql);
-  if (!begun || begun.last <= cursor) return dueBatch(sql, final, tokens);
-  return { first: Math.max(begun.first, cursor + 1), last: begun.last };
+  if (!begun || begun.lastTurn <= cursor) return dueBatch(sql, final, tokens);
+  return { first: Math.max(begun.firstTurn, cursor + 1), last: begun.lastTurn };
 }
 
 /** The one step in which a run becomes part of the session. Does nothing for one that has ended. */
@@ -86,12 +79,13 @@ export function finish(
   const { sql } = session;
   const now = session.now();
   session.commit(() => {
-    if (!isUnfinished(sql, run.n)) return;
-    addSaved(sql, run.n, healed);
-    const saved = unfinishedRun(sql, "extraction")?.log.saved ?? [];
-    endRun(sql, run.n, saved.length > 0 ? outcome.reason : "nothing_new", now);
+    const begun = unfinishedRun(sql, "extraction");
+    if (begun?.n !== run.n) return;
+    const { saved, ...rest } = withSaved(begun.log, healed);
+    changeLog(sql, run, () => ({ ...rest, saved }));
+    endRun(sql, "extraction", saved.length > 0 ? outcome.reason : "nothing_new", now);
     const turn_id = turnByNumber(sql, run.lastTurn).eventId;
-    const writes = refusedWrites(readLog(sql, run.n));
+    const writes = refusedWrites(rest);
     const refused = writes.length > 0 ? writes : undefined;
     const event: TurnEventDraft =
       saved.length > 0
@@ -108,7 +102,7 @@ export function finish(
 }
 
 /** What a run wanted to save and was refused, and did not save otherwise, with the reasons. */
-function refusedWrites({ calls }: RunLog): { path: string; error: string }[] {
+function refusedWrites({ calls }: Pick<RunLog, "calls">): { path: string; error: string }[] {
   const done = new Set(calls.flatMap(({ path, error }) => (error === undefined ? [path] : [])));
   const refused = calls.flatMap(({ tool, path, error }) =>
     (tool === "Write" || tool === "Edit") && path !== undefined && error !== undefined
@@ -125,9 +119,9 @@ export function giveUp(session: ThreadContext, batch: Batch, reason: "failed" | 
   const now = session.now();
   log("extraction.dropped", { turns: batch.last - batch.first + 1, reason });
   session.commit(() => {
-    const begun = newestRange(sql, "extraction");
-    const saved = begun?.last === batch.last ? savedByNewest(sql, "extraction") : [];
-    endUnfinished(sql, "extraction", reason, now);
+    const begun = newestRun(sql, "extraction");
+    const saved = begun?.lastTurn === batch.last ? begun.log.saved : [];
+    endRun(sql, "extraction", reason, now);
     const turn_id = turnByNumber(sql, batch.last).eventId;
     const { memory } = readMeta(sql);
     if (reason === "failed" && saved.length > 0 && memory.enabled) {
@@ -150,7 +144,9 @@ export function failedRun(session: ThreadContext, run: Run, { outcome, failure }
     // The next time starts with all its tries.
     if (outcome.reason === "failed" || outcome.reason === "paused") {
       changeProgress(run.thread, FORK_TURN, { attempt: 0, outcome: undefined });
-    } else endRun(sql, run.n, outcome.reason, session.now());
+    } else if (isUnfinished(sql, run)) {
+      endRun(sql, "extraction", outcome.reason, session.now());
+    }
   };
   const unserved = failure !== undefined && UNSERVED.has(failure);
   if (outcome.reason === "paused" || (outcome.reason === "failed" && unserved)) {

@@ -89,18 +89,13 @@ test("an outage of the model drops nothing, however long, and is asked about les
 });
 
 test("GROW-02: a run that dies at one step again and again is given up, and later turns are extracted", async () => {
-  const asked = await inside(await session(), async (life) => {
-    endedTurn(life.sql, "Something that any process survives.");
-    return (await life.run()).steps.indexOf("model") + 1;
-  });
   const id = await session();
   await inside(id, async (life) => {
     endedTurn(life.sql, "Something that no process survives.");
-    const { steps } = await life.run({ dieAt: asked });
-    expect(steps.at(-1)).toBe("model");
-    const deaths = () => life.sql.exec("SELECT deaths FROM runs").toArray();
-    expect(deaths()).toEqual([{ deaths: 1 }]);
-    life.sql.exec("UPDATE runs SET deaths = ?", STEP_DEATHS);
+    for (let n = 0; n < STEP_DEATHS; n += 1) {
+      const { steps } = await life.run({ dieAt: "model" });
+      expect(steps.at(-1)).toBe("model");
+    }
     expect((await life.run()).reply.status).toBe("done");
     expect(readExtraction(life.sql)).toMatchObject({ cursor: 1, lease: null });
     expect(outcomesOf(life.sql)).toMatchObject([{ type: "memory.skipped", reason: "failed" }]);
@@ -121,7 +116,7 @@ test("rows that cannot be read cost their own batch, after some tries, and nothi
     endedTurn(life.sql, "I live in Turku, drink tea and own a dog.");
     await seedIndex(life);
     await life.run({ dieAt: 14 });
-    life.sql.exec("UPDATE calls SET body = '{not json' WHERE thread LIKE 'fork-%'");
+    life.sql.exec("UPDATE calls SET body = '{not json' ");
     for (let n = 1; n < EXTRACTION_ATTEMPTS; n += 1) {
       expect((await life.run()).reply.status).toBe("retry");
       await life.expectFree();

@@ -4,7 +4,7 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import type { MemdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
-import { changeExtraction, leaseGiven } from "../rows/extraction-state.ts";
+import { changeExtraction, noteLeaseGiven } from "../rows/extraction-state.ts";
 import type { Meta } from "../rows/meta.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
@@ -36,11 +36,11 @@ export async function giveLease(
 ): Promise<string | null> {
   try {
     const next = unwrap(await stub.release("extraction", token));
-    session.commit(() => leaseGiven(session.sql));
+    noteLeaseGiven(session.sql);
     return next;
   } catch (error) {
     if (error instanceof MemdirError && error.code === "not_found") {
-      session.commit(() => leaseGiven(session.sql));
+      noteLeaseGiven(session.sql);
     }
     log("extraction.lease_kept", { error: errorName(error) });
     return null;

@@ -3,7 +3,7 @@
 
 import { errorName, log } from "../../../src/platform/log.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { countMessages } from "../../../src/platform/threads/entries.ts";
+import { measureTurns } from "../../../src/platform/threads/entries.ts";
 import { progressHook } from "../../../src/platform/threads/progress-hook.ts";
 import { inheritRead, knownFiles } from "../../../src/platform/threads/read-files.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
@@ -44,7 +44,7 @@ export async function newRun(
   const known = unwrap(await stub.scan(SCAN_FILES));
   const task = extractionPrompt({
     directory: memory.directory,
-    messages: countMessages(thread, due),
+    messages: measureTurns(thread, due).messages,
     known,
     iterations: EXTRACTION_ITERATIONS,
   });
@@ -84,14 +84,14 @@ export async function driveRun(
     },
   };
   const isCut = () => {
-    if (isLate() || !isUnfinished(sql, run.n)) stop.abort();
+    if (isLate() || !isUnfinished(sql, run)) stop.abort();
     return cut.aborted;
   };
   // A run that dies at one step again and again would take the session with it for ever.
-  if (session.commit(() => countStart(sql, run.n)) >= STEP_DEATHS) {
+  if (session.commit(() => countStart(sql, "extraction")) >= STEP_DEATHS) {
     return { outcome: { reason: "stopped" }, died: true };
   }
-  const progress = progressHook(() => forgetDeaths(sql, run.n));
+  const progress = progressHook(() => forgetDeaths(sql, run));
   const heart = keepAlive(lease, settings.LEASE_MS, stop);
   const timer = setTimeout(() => stop.abort(), EXTRACTION_MS);
   try {
@@ -108,7 +108,7 @@ export async function driveRun(
 /** However it ended, it did not die. An object that is gone has no rows to write that to. */
 function leave({ sql, commit }: SessionContext, run: Run): void {
   try {
-    commit(() => forgetDeaths(sql, run.n));
+    commit(() => forgetDeaths(sql, run));
   } catch (error) {
     log("extraction.end_not_written", { error: errorName(error) });
   }

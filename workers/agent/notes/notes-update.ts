@@ -124,7 +124,7 @@ function finish(
       const turn_id = turn.eventId;
       appendEvent(sql, { type: "session_memory.updated", tokens, sections, turn_id }, now);
     }
-    endRun(sql, run.n, outcome, now);
+    if (isUnfinished(sql, run)) endRun(sql, NOTES_PURPOSE, outcome, now);
   });
   return outcome;
 }
@@ -153,7 +153,8 @@ function begin(session: SessionContext, turn: TurnRef, notes: string): Run {
 function endIfUnfinished(session: SessionContext, run: Run, outcome: string): void {
   try {
     session.commit(() => {
-      if (isUnfinished(session.sql, run.n)) endRun(session.sql, run.n, outcome, session.now());
+      if (isUnfinished(session.sql, run))
+        endRun(session.sql, NOTES_PURPOSE, outcome, session.now());
     });
   } catch (error) {
     log("notes.end_not_written", { error: errorName(error) });

@@ -5,7 +5,7 @@ import type { ScriptStep } from "../../../dev/fake-model/script.ts";
 import { lostHeadings } from "../../../src/shared/session-memory/sections.ts";
 import { NOTES_TEMPLATE } from "../../../src/shared/session-memory/template.ts";
 import { notesState, readNotes, rebaseNotes } from "../rows/notes.ts";
-import { iterationsOf } from "../rows/runs.ts";
+import { unreportedUsage } from "../rows/usage.ts";
 import { eventually } from "../testing/eventually-fixture.ts";
 import { edit, inside, model, session, withNotes } from "../testing/notes-life-fixture.ts";
 import { putNotes } from "./notes-page.ts";
@@ -34,8 +34,7 @@ test("an update takes in what the fork wrote, moves the mark and tells of it wit
         sections: [{ name: "Task", tokens: expect.any(Number) }],
       },
     ]);
-    const usage = life.sql.exec("SELECT requests FROM usage_days WHERE purpose = 'session-notes'");
-    expect(usage.one()).toEqual({ requests: 2 });
+    expect(unreportedUsage(life.sql)).toMatchObject([{ purpose: "session-notes", requests: 2 }]);
   });
 });
 
@@ -129,7 +128,7 @@ test("a fork that reaches its number of steps has done what it did", async () =>
     for (let n = 1; n <= 6; n += 1) fork({ tools: [edit("# Task\n", `# Task\nstep ${n}\n`)] });
     await life.update(10_000);
     expect(life.runs()).toMatchObject([{ outcome: "iterations" }]);
-    expect(life.runs().map(iterationsOf)).toEqual([5]);
+    expect(life.runs().map(({ iterations }) => iterations)).toEqual([5]);
     expect(readNotes(life.sql).text).toContain("# Task\nstep 5\nstep 4\n");
     expect(notesState(life.sql).baseline).toBe(10_000);
   });

@@ -2,8 +2,8 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import { NOTES_FAILURES, NOTES_TOOL_CALLS } from "../../../src/shared/limits/notes.ts";
 import { notesDue } from "../../../src/shared/session-memory/due.ts";
 import { readMeta } from "../rows/meta.ts";
-import { notesState } from "../rows/notes.ts";
-import { endUnfinished, lastRunsEnded } from "../rows/runs.ts";
+import { notesMark } from "../rows/notes.ts";
+import { endRun, lastRunsEnded, unfinishedRun } from "../rows/runs.ts";
 import type { TurnRef } from "../setup/conversation.ts";
 import type { SessionContext, SessionNotes } from "../setup/session-context.ts";
 import { NOTES_PURPOSE, updateNotes } from "./notes-update.ts";
@@ -19,7 +19,9 @@ const NO_FAILURE = new Set(["end_turn", "iterations", "nothing_new", "superseded
 export function createSessionNotes(session: SessionContext): SessionNotes {
   const { sql } = session;
   let running: { stop: AbortController; done: Promise<void> } | undefined;
-  session.commit(() => endUnfinished(sql, NOTES_PURPOSE, "interrupted", session.now()));
+  if (unfinishedRun(sql, NOTES_PURPOSE)) {
+    session.commit(() => endRun(sql, NOTES_PURPOSE, "interrupted", session.now()));
+  }
 
   const look = (turn: TurnRef) => {
     try {
@@ -30,7 +32,7 @@ export function createSessionNotes(session: SessionContext): SessionNotes {
         growthTokens: settings.NOTES_GROWTH_TOKENS,
         toolCalls: NOTES_TOOL_CALLS,
       };
-      if (!notesDue(notesState(sql), thresholds)) return;
+      if (!notesDue(notesMark(sql), thresholds)) return;
       // A turn of many answers would else pay for as many updates that fail in the same way.
       const failed = (outcome: string) => !NO_FAILURE.has(outcome);
       if (lastRunsEnded(sql, NOTES_PURPOSE, turn.n, failed) < NOTES_FAILURES) start(turn);

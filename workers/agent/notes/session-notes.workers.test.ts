@@ -3,6 +3,8 @@
 import { env } from "cloudflare:test";
 import { expect, test } from "vitest";
 import type { ScriptStep } from "../../../dev/fake-model/script.ts";
+import { forgetState } from "../../../src/platform/state.ts";
+import { readEntries } from "../../../src/platform/threads/entries.ts";
 import { NOTES_TEMPLATE } from "../../../src/shared/session-memory/template.ts";
 import { countAnswer, notesState, readNotes, rebaseNotes } from "../rows/notes.ts";
 import { createSchema } from "../session/schema.ts";
@@ -174,9 +176,7 @@ test("an object that died in the middle of an update: the run is ended, the note
     expect(life.kept()).toEqual(before);
     life.notes();
     expect(life.runs()).toMatchObject([{ outcome: "interrupted" }]);
-    expect(life.sql.exec("SELECT 1 FROM messages WHERE thread LIKE 'fork-%'").toArray()).toEqual(
-      [],
-    );
+    expect(life.runs().flatMap(({ thread }) => readEntries(thread))).toEqual([]);
     expect(life.kept()).toEqual(before);
     await life.update(10_010);
     expect(notesState(life.sql).baseline).toBe(10_010);
@@ -188,9 +188,10 @@ test("a storage that fails while notes are looked at costs the turn nothing", as
   await inside(id, async (life) => {
     const turn = life.grow(10_000);
     const notes = life.notes();
-    life.sql.exec("ALTER TABLE notes RENAME TO elsewhere");
+    life.sql.exec("ALTER TABLE state RENAME TO elsewhere");
+    forgetState(life.sql);
     expect(() => notes.look(turn)).not.toThrow();
-    life.sql.exec("ALTER TABLE elsewhere RENAME TO notes");
+    life.sql.exec("ALTER TABLE elsewhere RENAME TO state");
   });
 });
 
@@ -216,10 +217,10 @@ test("SESS-06: two sessions have their own, the next and a reused id start empty
   await stub(first).destroy(0);
   await inside(first, ({ sql }) => createSchema(sql));
   for (const id of [first, await session()]) {
-    expect(await inside(id, ({ sql, kept }) => [readNotes(sql), kept()])).toEqual([
-      { text: NOTES_TEMPLATE, version: 0, upTo: null },
-      {},
-    ]);
+    expect(await inside(id, ({ kept }) => kept())).toEqual({
+      ...{ text: NOTES_TEMPLATE, version: 0, updatedAt: undefined },
+      ...{ baseline: null, upTo: null, epoch: 0 },
+    });
   }
   // Nothing of them lies where memories lie.
   expect(

@@ -1,11 +1,22 @@
 // The event log of a session: append only, numbered from 1 without a gap. A row never changes, so
 // that whoever reads it live, later or twice sees the same.
 
-import { isId, newId } from "../../../src/platform/ids.ts";
+import { numberedId, numberOfId } from "../../../src/platform/ids.ts";
 import { conditions } from "../../../src/platform/sql.ts";
 import { refuseLarge } from "../../../src/platform/threads/row-size.ts";
 import type { EventDraft } from "../../../src/shared/events/event.ts";
 import { EVENT_PAGE_BYTES } from "../../../src/shared/limits/http.ts";
+
+/**
+ * One of the tables of a session. A body has what its other columns do not say. An id tells where its row
+ * is (`eventId`), so it has no index: chance would make each event write one more page of it.
+ */
+export const EVENTS_TABLE = `CREATE TABLE IF NOT EXISTS events (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL,
+    body TEXT NOT NULL)`;
+
+/** Events that may be stored between the announcement of one and itself. */
+const ANNOUNCED_AHEAD = 10_000;
 
 /** An event as clients get it, and its JSON as it is sent. */
 export interface StoredEvent {
@@ -17,20 +28,24 @@ export interface StoredEvent {
 
 /** Appends an event. Within a transaction: readers see it once that is committed. */
 export function appendEvent(sql: SqlStorage, draft: EventDraft, now: number): StoredEvent {
-  const { type, id = newId("sevt"), ...rest } = draft;
-  const body = { id, type, processed_at: new Date(now).toISOString(), ...rest };
-  const text = JSON.stringify(body);
-  refuseLarge(text, type);
-  const { seq } = sql
-    .exec<{ seq: number }>(
-      "INSERT INTO events (id, type, at, body) VALUES (?, ?, ?, ?) RETURNING seq",
-      id,
-      type,
-      now,
-      text,
-    )
-    .one();
-  return { seq, id, type, json: withSeq(seq, text) };
+  const seq = lastSeq(sql) + 1;
+  const { type, id = numberedId("sevt", seq), ...rest } = draft;
+  const body = JSON.stringify(rest);
+  refuseLarge(body, type);
+  sql.exec(
+    "INSERT INTO events (seq, id, type, at, body) VALUES (?, ?, ?, ?, ?)",
+    seq,
+    id,
+    type,
+    now,
+    body,
+  );
+  return { seq, id, type, json: jsonOf({ seq, id, type, at: now, body }) };
+}
+
+/** The id of an event that is announced now and stored later. */
+export function announcedId(sql: SqlStorage): string {
+  return numberedId("sevt", lastSeq(sql) + 1);
 }
 
 export interface EventQuery {
@@ -70,18 +85,13 @@ export function readEventBatch(sql: SqlStorage, query: EventQuery): EventBatch {
   const count = fitting(sizes, query);
   if (count === 0) return { events: [], more: false };
   const events = sql
-    .exec<{ seq: number; id: string; type: string; body: string }>(
-      `SELECT seq, id, type, body FROM events WHERE ${where} ORDER BY seq ${order} LIMIT ?`,
+    .exec<Row>(
+      `SELECT seq, id, type, at, body FROM events WHERE ${where} ORDER BY seq ${order} LIMIT ?`,
       ...values,
       count,
     )
     .toArray()
-    .map(({ seq, id, type, body }) => ({
-      seq,
-      id,
-      type,
-      json: withSeq(seq, whole(body, id, type)),
-    }));
+    .map((row) => ({ seq: row.seq, id: row.id, type: row.type, json: jsonOf(row) }));
   return { events, more: count < sizes.length };
 }
 
@@ -90,8 +100,8 @@ export function readEvents(sql: SqlStorage, query: EventQuery): StoredEvent[] {
   return readEventBatch(sql, query).events;
 }
 
-/** Bytes that `withSeq` adds at most. */
-const SEQ_BYTES = `"seq":${Number.MAX_SAFE_INTEGER},`.length;
+/** Bytes that `jsonOf` adds at most: its names, and values of the longest type. */
+const ADDED_BYTES = 200;
 
 /** How many of the next rows make a batch. */
 function fitting(sizes: readonly { bytes: number }[], { limit, enough }: EventQuery): number {
@@ -99,7 +109,7 @@ function fitting(sizes: readonly { bytes: number }[], { limit, enough }: EventQu
   let count = 0;
   for (const { bytes } of sizes.slice(0, limit)) {
     if (count > 0 && sum >= (enough ?? EVENT_PAGE_BYTES)) break;
-    sum += bytes + SEQ_BYTES;
+    sum += bytes + ADDED_BYTES;
     if (count > 0 && sum > EVENT_PAGE_BYTES) break;
     count += 1;
   }
@@ -140,18 +150,25 @@ export function seqOfCursor(sql: SqlStorage, cursor: string): number | undefined
     const seq = Number(cursor);
     return seq <= lastSeq(sql) ? seq : undefined;
   }
-  if (!isId("sevt", cursor)) return undefined;
-  const [row] = sql.exec<{ seq: number }>("SELECT seq FROM events WHERE id = ?", cursor).toArray();
+  const from = numberOfId("sevt", cursor);
+  if (from === undefined) return undefined;
+  const [row] = sql
+    .exec<{ seq: number }>(
+      "SELECT seq FROM events WHERE seq >= ? AND seq < ? AND id = ? LIMIT 1",
+      from,
+      from + ANNOUNCED_AHEAD,
+      cursor,
+    )
+    .toArray();
   return row?.seq;
 }
 
-/** A row that was cut or overwritten becomes a placeholder; it must not spoil those beside it. */
-function whole(body: string, id: string, type: string): string {
-  if (body.startsWith("{") && body.endsWith("}")) return body;
-  return JSON.stringify({ id, type, unreadable: true });
-}
+type Row = { seq: number; id: string; type: string; at: number; body: string };
 
-/** The stored text stays as it is; its number is put in front. */
-function withSeq(seq: number, body: string): string {
-  return `{"seq":${seq},${body.slice(1)}`;
+/** The stored text stays as it is; what the other columns say is put in front. */
+function jsonOf({ seq, id, type, at, body }: Row): string {
+  const head = `{"seq":${seq},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"processed_at":"${new Date(at).toISOString()}"`;
+  // A row that was cut or overwritten becomes a placeholder; it must not spoil those beside it.
+  const rest = body.startsWith("{") && body.endsWith("}") ? body : '{"unreadable":true}';
+  return rest === "{}" ? `${head}}` : `${head},${rest.slice(1)}`;
 }

@@ -1,8 +1,10 @@
-// How far a session's extraction has come: the cursor, the marks of the turns after it, and the work
-// that is due. It is on disk with the end of the turn that asks for it, so nothing depends on a queue
-// message arriving, or arriving once.
+// How far a session's extraction has come: the cursor, the marks of the turns after it (columns of
+// theirs), and the work that is due. It is on disk with the end of the turn that asks for it, so nothing
+// depends on a queue message arriving, or arriving once.
 
 import * as z from "zod";
+import { defineState } from "../../../src/platform/state.ts";
+import { measureTurns } from "../../../src/platform/threads/entries.ts";
 import type { MarkedTurn, NextBatch } from "../../../src/shared/extraction/batch.ts";
 import { markOf, nextBatch } from "../../../src/shared/extraction/batch.ts";
 import {
@@ -12,10 +14,13 @@ import {
 } from "../../../src/shared/limits/extraction.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { BYTES_PER_TOKEN } from "../../../src/shared/thread/tokens.ts";
+import { mainThread } from "./session-threads.ts";
 
 const schema = z.object({
   /** Turns up to this number are done with. It only grows. */
   cursor: z.number(),
+  /** Turns after the cursor that are marked as due. */
+  due: z.number(),
   /** Turns up to this number are to be looked at; at or before the cursor nothing is due. */
   requested: z.number(),
   /** Queue messages since the last progress, and when the next one is due. */
@@ -36,6 +41,7 @@ const MARKS_MOST = EXTRACTION_BATCH_MESSAGES + 2;
 
 const NONE: ExtractionState = {
   cursor: 0,
+  due: 0,
   requested: 0,
   sends: 0,
   resendAt: null,
@@ -44,26 +50,24 @@ const NONE: ExtractionState = {
   lease: null,
 };
 
+const state = defineState("extraction", schema, NONE);
+
 export function readExtraction(sql: SqlStorage): ExtractionState {
-  const [row] = sql.exec<{ body: string }>("SELECT body FROM extraction").toArray();
-  return row ? schema.parse(JSON.parse(row.body)) : NONE;
+  return state.read(sql);
 }
 
-export function changeExtraction(
-  sql: SqlStorage,
-  change: Partial<ExtractionState>,
-): ExtractionState {
-  const state = { ...readExtraction(sql), ...change };
-  sql.exec("INSERT OR REPLACE INTO extraction (id, body) VALUES (1, ?)", JSON.stringify(state));
-  return state;
+export function changeExtraction(sql: SqlStorage, change: Partial<ExtractionState>): void {
+  state.write(sql, { ...state.read(sql), ...change });
+}
+
+/** The same for what may be forgotten: it is on disk with the next transaction. */
+function noteExtraction(sql: SqlStorage, change: Partial<ExtractionState>): void {
+  state.note(sql, { ...state.read(sql), ...change });
 }
 
 /** The main agent changed its memory in this turn. Within the transaction that records the change. */
 export function markWrote(sql: SqlStorage, turn: number): void {
-  sql.exec(
-    "INSERT INTO turn_marks (turn, wrote) VALUES (?, 1) ON CONFLICT (turn) DO UPDATE SET wrote = 1",
-    turn,
-  );
+  sql.exec("UPDATE turns SET wrote = 1 WHERE n = ?", turn);
 }
 
 export interface BackgroundRules {
@@ -86,26 +90,23 @@ export function endTurnMark(
   now: number,
 ): "already_written" | "budget" | undefined {
   if (rules.everyTurns === 0) return undefined;
-  const [row] = sql
-    .exec<{ wrote: number }>("SELECT wrote FROM turn_marks WHERE turn = ?", turn)
-    .toArray();
+  const [row] = sql.exec<{ wrote: number }>("SELECT wrote FROM turns WHERE n = ?", turn).toArray();
   const mark = markOf(outcome, row?.wrote === 1);
   // Summed once, here: what is due is looked at several times a turn.
+  const { entries, bytes } = measureTurns(mainThread(sql), { first: turn, last: turn });
   sql.exec(
-    `INSERT INTO turn_marks (turn, mark, messages, tokens)
-     SELECT ?1, ?2, count(*), ifnull(sum(length(CAST(body AS BLOB))), 0) / ?3 + 1
-       FROM messages WHERE thread = 'main' AND turn = ?1
-     ON CONFLICT (turn) DO UPDATE SET mark = excluded.mark, messages = excluded.messages,
-       tokens = excluded.tokens`,
-    turn,
+    "UPDATE turns SET mark = ?, messages = ?, tokens = ? WHERE n = ?",
     mark,
-    BYTES_PER_TOKEN,
+    entries,
+    Math.floor(bytes / BYTES_PER_TOKEN) + 1,
+    turn,
   );
+  if (mark === "due") changeExtraction(sql, { due: readExtraction(sql).due + 1 });
   passOver(sql);
   if (mark === "written") return "already_written";
   if (mark === "open") return undefined;
   if (rules.overBudget) return "budget";
-  if (hasDueTurns(sql, rules.everyTurns)) requestExtraction(sql, turn, now);
+  if (readExtraction(sql).due >= rules.everyTurns) requestExtraction(sql, turn, now);
   return undefined;
 }
 
@@ -115,11 +116,11 @@ function requestExtraction(sql: SqlStorage, upTo: number, now: number): void {
   if (upTo > requested) changeExtraction(sql, { requested: upTo, sends: 0, resendAt: now });
 }
 
-/** A queue message was sent: when the next one is due if nothing comes of it. */
+/** A queue message was sent: when the next one is due if nothing comes of it. Forgotten, it is sent again. */
 export function noteSent(sql: SqlStorage, now: number): void {
   const { sends } = readExtraction(sql);
   const pause = Math.min(RESEND_FIRST_MS * 2 ** sends, RESEND_MOST_MS);
-  changeExtraction(sql, { sends: sends + 1, resendAt: now + pause });
+  noteExtraction(sql, { sends: sends + 1, resendAt: now + pause });
 }
 
 /**
@@ -135,7 +136,7 @@ export function requestAll(sql: SqlStorage, now: number): void {
   const { cursor } = readExtraction(sql);
   const [last] = sql
     .exec<{ turn: number }>(
-      "SELECT turn FROM turn_marks WHERE turn > ? AND mark IS NOT NULL ORDER BY turn DESC LIMIT 1",
+      "SELECT n AS turn FROM turns WHERE n > ? AND mark IS NOT NULL ORDER BY n DESC LIMIT 1",
       cursor,
     )
     .toArray();
@@ -148,44 +149,50 @@ export function requestAll(sql: SqlStorage, now: number): void {
  * transaction that records what came of them.
  */
 export function advanceCursor(sql: SqlStorage, last: number, now: number): void {
-  const { cursor } = readExtraction(sql);
-  changeExtraction(sql, { cursor: Math.max(cursor, last), failures: 0, outages: 0, sends: 0 });
+  moveCursor(sql, last);
+  changeExtraction(sql, { failures: 0, outages: 0, sends: 0 });
   passOver(sql);
-  const state = readExtraction(sql);
-  const more = state.requested > state.cursor && dueBatch(sql, false) !== undefined;
-  const left = state.lease === null ? null : now + RESEND_FIRST_MS;
+  const { requested, cursor, lease } = readExtraction(sql);
+  const more = requested > cursor && dueBatch(sql, false) !== undefined;
+  const left = lease === null ? null : now + RESEND_FIRST_MS;
   changeExtraction(sql, { resendAt: more ? now : left });
 }
 
-/** The lease is somebody else's now. Where nothing is due, nobody has to come back. */
-export function leaseGiven(sql: SqlStorage): void {
+/**
+ * The lease is somebody else's now. Where nothing is due, nobody has to come back. Forgotten, it is
+ * given back again, which does nothing.
+ */
+export function noteLeaseGiven(sql: SqlStorage): void {
   const { requested, cursor, resendAt } = readExtraction(sql);
-  changeExtraction(sql, { lease: null, resendAt: requested > cursor ? resendAt : null });
+  noteExtraction(sql, { lease: null, resendAt: requested > cursor ? resendAt : null });
 }
 
 /** Moves the cursor over turns that need no extraction. */
 function passOver(sql: SqlStorage): void {
   const { cursor } = nextBatch(marksAfterCursor(sql));
-  if (cursor !== undefined) changeExtraction(sql, { cursor });
+  if (cursor !== undefined) moveCursor(sql, cursor);
 }
 
-/** Whether so many turns after the cursor are due. */
-function hasDueTurns(sql: SqlStorage, count: number): boolean {
-  const { cursor } = readExtraction(sql);
-  const rows = sql.exec(
-    "SELECT 1 FROM turn_marks WHERE mark = 'due' AND turn > ? LIMIT ?",
-    cursor,
-    count,
-  );
-  return rows.toArray().length >= count;
+/** Forward only; the turns that it passes are not due any more. */
+function moveCursor(sql: SqlStorage, to: number): void {
+  const { cursor, due } = readExtraction(sql);
+  if (to <= cursor) return;
+  const { passed } = sql
+    .exec<{ passed: number }>(
+      "SELECT count(*) AS passed FROM turns WHERE n > ? AND n <= ? AND mark = 'due'",
+      cursor,
+      to,
+    )
+    .one();
+  changeExtraction(sql, { cursor: to, due: due - passed });
 }
 
 /** The first ended turns after the cursor, in order: more than a batch can hold. */
 function marksAfterCursor(sql: SqlStorage): MarkedTurn[] {
   const { cursor } = readExtraction(sql);
   const rows = sql.exec<{ turn: number; mark: string; messages: number; tokens: number }>(
-    `SELECT turn, mark, messages, tokens FROM turn_marks
-     WHERE turn > ? AND mark IS NOT NULL ORDER BY turn LIMIT ?`,
+    `SELECT n AS turn, mark, messages, tokens FROM turns
+     WHERE n > ? AND mark IS NOT NULL ORDER BY n LIMIT ?`,
     cursor,
     MARKS_MOST,
   );

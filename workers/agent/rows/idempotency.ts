@@ -5,6 +5,13 @@ import type { RequestKey } from "../../../src/platform/objects/account-rpc.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { IDEMPOTENCY_MS } from "../../../src/shared/limits/http.ts";
 
+/** One of the tables of a session; old rows are cleared with every send, by their time. */
+export const KEYS_TABLES = [
+  `CREATE TABLE IF NOT EXISTS keys (
+    key TEXT PRIMARY KEY, hash TEXT NOT NULL, reply TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS keys_by_time ON keys (at)",
+];
+
 /** The reply that this key already got. Throws `conflict` where it was used for another body. */
 export function earlierReply(sql: SqlStorage, request: RequestKey | undefined): string | undefined {
   if (!request) return undefined;

@@ -1,6 +1,8 @@
-// What is known of a session beside its conversation.
+// What is known of a session beside its conversation: what was fixed when it was made, and what every
+// turn changes, apart, so that a turn does not write all of it.
 
 import * as z from "zod";
+import { defineState } from "../../../src/platform/state.ts";
 import { permissionMode } from "../../../src/shared/tools/permission.ts";
 import { keptTool } from "../contract/custom-tools.ts";
 import { midTurnMessages } from "../contract/session-modes.ts";
@@ -27,7 +29,7 @@ const memorySchema = z.discriminatedUnion("enabled", [
 
 export type SessionMemory = z.infer<typeof memorySchema>;
 
-const schema = z.object({
+const fixedSchema = z.object({
   id: z.string(),
   tenant: z.string(),
   user: z.string(),
@@ -46,25 +48,38 @@ const schema = z.object({
   /** Tools that the client runs, in the order in which the model has them. */
   clientTools: z.array(keptTool),
   createdAt: z.number(),
-  updatedAt: z.number(),
   archivedAt: z.number().nullable(),
   /** Set when DELETE was acknowledged to have begun: nothing new is taken, the rest is cleared. */
   deleting: z.boolean(),
+});
+const timesSchema = z.object({
+  updatedAt: z.number(),
   /** Milliseconds for which turns that have ended ran. */
   activeMs: z.number(),
 });
 
-export type Meta = z.infer<typeof schema>;
+type Times = z.infer<typeof timesSchema>;
+export type Meta = z.infer<typeof fixedSchema> & Times;
 /** A session before its memory was looked for. */
 export type NewMeta = Omit<Meta, "memory">;
 
-/** The session's row; it must exist. */
+const fixed = defineState("meta", fixedSchema.nullable(), null);
+const times = defineState("times", timesSchema, { updatedAt: 0, activeMs: 0 });
+
+/** The session must exist. */
 export function readMeta(sql: SqlStorage): Meta {
-  const { body } = sql.exec<{ body: string }>("SELECT body FROM meta").one();
-  return schema.parse(JSON.parse(body));
+  const found = fixed.read(sql);
+  if (!found) throw new Error("This object holds no session");
+  return { ...found, ...times.read(sql) };
 }
 
-/** Replaces the session's row. */
-export function writeMeta(sql: SqlStorage, meta: Meta): void {
-  sql.exec("INSERT OR REPLACE INTO meta (id, body) VALUES (1, ?)", JSON.stringify(meta));
+/** Replaces all of it. */
+export function writeMeta(sql: SqlStorage, { updatedAt, activeMs, ...meta }: Meta): void {
+  fixed.write(sql, meta);
+  times.write(sql, { updatedAt, activeMs });
+}
+
+/** Changes what turns change. */
+export function changeTimes(sql: SqlStorage, change: Partial<Times>): void {
+  times.write(sql, { ...times.read(sql), ...change });
 }

@@ -1,13 +1,20 @@
-// What a session's searches for memories found, and what of it the conversation holds.
+// What a session's searches for memories found (one a turn at most, in its row), and what of it the
+// conversation holds.
 
 import * as z from "zod";
 import type { Recalled } from "../../../src/shared/recall/recall.ts";
 import { appendEvent } from "./events.ts";
 import type { Turn } from "./turns.ts";
 
+/** One of the tables of a session: memories put into the conversation since it was last compacted. */
+export const SHOWN_TABLE = `CREATE TABLE IF NOT EXISTS shown (
+    path TEXT PRIMARY KEY, turn INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID`;
+
 /** Whether the search of a turn is over. */
 export function hasRecall(sql: SqlStorage, turn: number): boolean {
-  return sql.exec("SELECT 1 FROM recalls WHERE turn = ?", turn).toArray().length > 0;
+  return (
+    sql.exec("SELECT 1 FROM turns WHERE n = ? AND recall IS NOT NULL", turn).toArray().length > 0
+  );
 }
 
 /** What is kept of a search. */
@@ -26,10 +33,10 @@ export function recordRecall(
   const { explanation, candidates, shown } = recalled;
   const body = { turn_id: turn.eventId, ...explanation, candidates };
   sql.exec(
-    "INSERT OR IGNORE INTO recalls (turn, at, body) VALUES (?, ?, ?)",
-    turn.n,
+    "UPDATE turns SET recalled_at = ?, recall = ? WHERE n = ? AND recall IS NULL",
     now,
     JSON.stringify(body),
+    turn.n,
   );
   for (const { path, bytes } of shown) {
     sql.exec(
@@ -64,7 +71,8 @@ export function listRecalls(
   query: { after: number; limit: number },
 ): { turn: number; body: Record<string, unknown> }[] {
   const rows = sql.exec<{ turn: number; at: number; body: string }>(
-    "SELECT turn, at, body FROM recalls WHERE turn > ? ORDER BY turn LIMIT ?",
+    `SELECT n AS turn, recalled_at AS at, recall AS body FROM turns
+     WHERE n > ? AND recall IS NOT NULL ORDER BY n LIMIT ?`,
     query.after,
     query.limit,
   );

@@ -6,6 +6,7 @@ import { readEvents } from "./events.ts";
 import type { RecallRecord } from "./recalls.ts";
 import { forgetShown, hasRecall, listRecalls, readShown, recordRecall } from "./recalls.ts";
 import type { Turn } from "./turns.ts";
+import { addTurn } from "./turns.ts";
 
 declare global {
   namespace Cloudflare {
@@ -15,6 +16,7 @@ declare global {
 
 const turn = (n: number): Turn => ({
   n,
+  eventSeq: 1,
   eventId: `sevt_${n}`,
   status: "running",
   interrupted: false,
@@ -40,6 +42,7 @@ test("REC-07: what was shown outlives the object, and a compaction forgets all o
   const object = env.SESSION.get(env.SESSION.newUniqueId());
   await runInDurableObject(object, (_instance, { storage: { sql } }) => {
     createSchema(sql);
+    for (let n = 1; n <= 11; n += 1) addTurn(sql, { id: `sevt_${n}`, seq: n });
     recordRecall(sql, turn(9), found("m.md", 400), 1_000);
     recordRecall(sql, turn(10), found("n.md", 50), 2_000);
   });
@@ -66,6 +69,7 @@ test("a search that had nothing to choose from is kept and not told", async () =
   const object = env.SESSION.get(env.SESSION.newUniqueId());
   await runInDurableObject(object, (_instance, { storage: { sql } }) => {
     createSchema(sql);
+    for (let n = 1; n <= 11; n += 1) addTurn(sql, { id: `sevt_${n}`, seq: n });
     const { explanation } = found("m.md", 1);
     const nothing = { ...explanation, offered: 0, selected: [], source: "none" as const };
     const recalled = { explanation: nothing, candidates: [], shown: [] };

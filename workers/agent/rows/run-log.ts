@@ -2,19 +2,16 @@
 // stays when the run has ended.
 
 import * as z from "zod";
-import { callById } from "../../../src/platform/threads/calls.ts";
-import type { Thread } from "../../../src/platform/threads/thread.ts";
 import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { receipt } from "../../../src/shared/files/receipt.ts";
 import { FORK_LOG_CALLS } from "../../../src/shared/limits/extraction.ts";
-import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { ToolResult } from "../../../src/shared/loop/tool.ts";
 import { receiptsIn } from "../../../src/shared/loop/tool.ts";
 import { cutCharacters } from "../../../src/shared/text/bytes.ts";
 import type { ToolUseBlock } from "../../../src/shared/thread/messages.ts";
 
 /** A log that cannot be read tells nothing, and spoils nothing else. */
-const logSchema = z
+export const logSchema = z
   .object({
     calls: z.array(
       z.object({
@@ -34,50 +31,25 @@ export type RunLog = z.infer<typeof logSchema>;
 /** A reason in the log, in characters. */
 const ERROR_CHARACTERS = 400;
 
-/** Adds changes that no call of the fork made itself to its log. */
-export function addSaved(sql: SqlStorage, n: number, receipts: readonly Receipt[]): void {
-  const log = readLog(sql, n);
-  writeLog(sql, n, { ...log, saved: [...log.saved, ...receipts] });
+/** The log with changes that no call of the fork made itself. */
+export function withSaved(log: RunLog, receipts: readonly Receipt[]): RunLog {
+  return { ...log, saved: [...log.saved, ...receipts] };
 }
 
-/** Keeps what the calls of a fork came to, and what it saved. */
-export function runLogHook(sql: SqlStorage, run: { n: number; thread: Thread }): StepHook {
-  return {
-    record(step) {
-      if (step.type !== "call_finished") return;
-      const call = callById(run.thread, step.callId);
-      if (call) addToLog(sql, run.n, call, step.result, receiptsIn(step.result.notes));
-    },
-  };
-}
-
-/** One call that has its result. */
-function addToLog(
-  sql: SqlStorage,
-  n: number,
-  call: ToolUseBlock,
-  result: ToolResult,
-  receipts: readonly Receipt[],
-): void {
-  const log = readLog(sql, n);
+/** The log with one call that has its result, and what it saved. */
+export function withCall(log: RunLog, call: ToolUseBlock, result: ToolResult): RunLog {
   const path = call.input.file_path ?? call.input.path;
   const entry = {
     tool: call.name.slice(0, 64),
     path: typeof path === "string" ? cutCharacters(path, ERROR_CHARACTERS) : undefined,
     error: result.isError ? cutCharacters(result.content, ERROR_CHARACTERS) : undefined,
   };
-  writeLog(sql, n, {
+  return {
     ...(log.calls.length < FORK_LOG_CALLS
       ? { calls: [...log.calls, entry] }
       : { calls: log.calls, omitted: (log.omitted ?? 0) + 1 }),
-    saved: [...log.saved, ...receipts],
-  });
-}
-
-/** What a run has done so far. */
-export function readLog(sql: SqlStorage, n: number): RunLog {
-  const { log } = sql.exec<{ log: string }>("SELECT log FROM runs WHERE n = ?", n).one();
-  return logOf(log);
+    saved: [...log.saved, ...receiptsIn(result.notes)],
+  };
 }
 
 /** A log as it was stored. */
@@ -87,8 +59,4 @@ export function logOf(text: string): RunLog {
   } catch {
     return { calls: [], saved: [] };
   }
-}
-
-function writeLog(sql: SqlStorage, n: number, log: RunLog): void {
-  sql.exec("UPDATE runs SET log = ? WHERE n = ?", JSON.stringify(log), n);
 }

@@ -1,188 +1,218 @@
-// The runs of background forks: what each was to look at, what it did and how it ended, for people. Its
-// conversation is a thread, which goes with the run's end; its log stays.
+// The runs of background forks: what each was to look at, what it did and how it ended, for people. While
+// one runs it is state, and its conversation a thread, which goes with its end; then it is a row.
 
+import * as z from "zod";
+import { defineState } from "../../../src/platform/state.ts";
+import { callById } from "../../../src/platform/threads/calls.ts";
+import { clearThread } from "../../../src/platform/threads/clear-thread.ts";
 import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import { readProgress } from "../../../src/platform/threads/progress.ts";
 import type { Thread } from "../../../src/platform/threads/thread.ts";
-import { clearThread } from "../../../src/platform/threads/thread.ts";
-import type { Receipt } from "../../../src/shared/files/receipt.ts";
+import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import { textDraft } from "../../../src/shared/thread/entry.ts";
 import type { RunLog } from "./run-log.ts";
-import { logOf, readLog } from "./run-log.ts";
+import { logOf, logSchema, withCall } from "./run-log.ts";
 import { FORK_TURN, forkThread } from "./session-threads.ts";
+
+/** One of the tables of a session. */
+export const RUNS_TABLE = `CREATE TABLE IF NOT EXISTS runs (
+    purpose TEXT NOT NULL, n INTEGER NOT NULL, first_turn INTEGER NOT NULL,
+    last_turn INTEGER NOT NULL, outcome TEXT NOT NULL, iterations INTEGER NOT NULL,
+    started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, log TEXT NOT NULL,
+    PRIMARY KEY (purpose, n)) WITHOUT ROWID`;
+
+/** What a fork is run for. */
+export type RunPurpose = "extraction" | "session-notes";
 
 export interface Run {
   n: number;
+  purpose: RunPurpose;
   thread: Thread;
   firstTurn: number;
   lastTurn: number;
   log: RunLog;
   /** How it ended, in words that people read. */
   outcome: string | undefined;
+  /** Answers that the model has given. */
+  iterations: number;
   startedAt: number;
   endedAt: number | undefined;
 }
 
+const unfinished = defineState(
+  "run",
+  z
+    .object({
+      n: z.number(),
+      firstTurn: z.number(),
+      lastTurn: z.number(),
+      startedAt: z.number(),
+      /** Times that the process died since its last step. */
+      deaths: z.number(),
+      log: logSchema,
+    })
+    .nullable(),
+  null,
+);
+/** The number of the newest run, of whatever purpose. */
+const newest = defineState("runs", z.number(), 0);
+
 type Row = {
   n: number;
-  purpose: string;
   first_turn: number;
   last_turn: number;
   log: string;
-  outcome: string | null;
+  outcome: string;
+  iterations: number;
   started_at: number;
-  ended_at: number | null;
+  ended_at: number;
 };
 
 /** Begins a run with its task. Within a transaction. */
 export function beginRun(
   sql: SqlStorage,
-  purpose: string,
+  purpose: RunPurpose,
   turns: { first: number; last: number },
   task: string,
   now: number,
 ): Run {
-  const row = sql
-    .exec<Row>(
-      `INSERT INTO runs (purpose, first_turn, last_turn, log, started_at) VALUES (?, ?, ?, ?, ?)
-       RETURNING *`,
-      purpose,
-      turns.first,
-      turns.last,
-      JSON.stringify({ calls: [], saved: [] }),
-      now,
-    )
-    .one();
-  const run = runOf(sql, row);
-  appendEntry(run.thread, FORK_TURN, textDraft({ type: "task" }, task));
-  return run;
-}
-
-/** How many answers the model has given in a run. */
-export function iterationsOf({ thread }: Run): number {
-  return readProgress(thread, FORK_TURN).iteration;
+  const n = newest.read(sql) + 1;
+  newest.write(sql, n);
+  const log = { calls: [], saved: [] };
+  const run = { n, firstTurn: turns.first, lastTurn: turns.last, startedAt: now, deaths: 0, log };
+  unfinished.write(sql, run, purpose);
+  const thread = forkThread(sql, n);
+  appendEntry(thread, FORK_TURN, textDraft({ type: "task" }, task));
+  return { ...run, purpose, thread, outcome: undefined, iterations: 0, endedAt: undefined };
 }
 
 /** The run of a purpose that has not ended. */
-export function unfinishedRun(sql: SqlStorage, purpose: string): Run | undefined {
-  const [row] = sql
-    .exec<Row>(
-      "SELECT * FROM runs WHERE purpose = ? AND ended_at IS NULL ORDER BY n DESC LIMIT 1",
-      purpose,
-    )
-    .toArray();
-  return row && runOf(sql, row);
+export function unfinishedRun(sql: SqlStorage, purpose: RunPurpose): Run | undefined {
+  const run = unfinished.read(sql, purpose);
+  if (!run) return undefined;
+  const thread = forkThread(sql, run.n);
+  const { iteration } = readProgress(thread, FORK_TURN);
+  return { ...run, purpose, thread, outcome: undefined, iterations: iteration, endedAt: undefined };
 }
 
 /** Whether this run has not ended: whoever ends it decides on its turns. */
-export function isUnfinished(sql: SqlStorage, n: number): boolean {
-  return sql.exec("SELECT 1 FROM runs WHERE n = ? AND ended_at IS NULL", n).toArray().length > 0;
+export function isUnfinished(sql: SqlStorage, { purpose, n }: Pick<Run, "purpose" | "n">): boolean {
+  return unfinished.read(sql, purpose)?.n === n;
 }
 
-/** The turns of the newest run of a purpose. */
-export function newestRange(
-  sql: SqlStorage,
-  purpose: string,
-): { first: number; last: number } | undefined {
-  const [row] = sql
-    .exec<{ first_turn: number; last_turn: number }>(
-      "SELECT first_turn, last_turn FROM runs WHERE purpose = ? ORDER BY n DESC LIMIT 1",
-      purpose,
-    )
-    .toArray();
-  return row && { first: row.first_turn, last: row.last_turn };
+/** The newest run of a purpose. */
+export function newestRun(sql: SqlStorage, purpose: RunPurpose): Run | undefined {
+  return listRuns(sql, purpose, { limit: 1 })[0];
 }
 
 /** How many runs of a purpose in a turn have ended so, none of another end after them. */
 export function lastRunsEnded(
   sql: SqlStorage,
-  purpose: string,
+  purpose: RunPurpose,
   turn: number,
   ended: (outcome: string) => boolean,
 ): number {
-  const outcomes = sql
-    .exec<{ outcome: string }>(
-      `SELECT outcome FROM runs WHERE purpose = ? AND first_turn = ? AND ended_at IS NOT NULL
-         ORDER BY n DESC`,
-      purpose,
-      turn,
-    )
-    .toArray();
-  const other = outcomes.findIndex(({ outcome }) => !ended(outcome));
-  return other < 0 ? outcomes.length : other;
-}
-
-/** What the newest run of a purpose has saved. */
-export function savedByNewest(sql: SqlStorage, purpose: string): Receipt[] {
-  const [row] = sql
-    .exec<{ n: number }>("SELECT n FROM runs WHERE purpose = ? ORDER BY n DESC LIMIT 1", purpose)
-    .toArray();
-  return row ? readLog(sql, row.n).saved : [];
+  let before: number | undefined;
+  for (let count = 0; ; count += 1) {
+    const [run] = endedRuns(sql, purpose, { before, limit: 1 });
+    if (run?.firstTurn !== turn || !ended(run.outcome ?? "")) return count;
+    before = run.n;
+  }
 }
 
 /** Runs of a purpose, newest first, before a number. */
 export function listRuns(
   sql: SqlStorage,
-  purpose: string,
-  query: { before?: number | undefined; limit: number },
+  purpose: RunPurpose,
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
+): Run[] {
+  const run = unfinishedRun(sql, purpose);
+  const running = run && run.n < before ? [run] : [];
+  return [...running, ...endedRuns(sql, purpose, { before, limit: limit - running.length })];
+}
+
+function endedRuns(
+  sql: SqlStorage,
+  purpose: RunPurpose,
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
 ): Run[] {
   return sql
     .exec<Row>(
       "SELECT * FROM runs WHERE purpose = ? AND n < ? ORDER BY n DESC LIMIT ?",
       purpose,
-      query.before ?? Number.MAX_SAFE_INTEGER,
-      query.limit,
+      before,
+      limit,
     )
     .toArray()
-    .map((row) => runOf(sql, row));
+    .map(
+      (row): Run => ({
+        n: row.n,
+        purpose,
+        thread: forkThread(sql, row.n),
+        firstTurn: row.first_turn,
+        lastTurn: row.last_turn,
+        log: logOf(row.log),
+        outcome: row.outcome,
+        iterations: row.iterations,
+        startedAt: row.started_at,
+        endedAt: row.ended_at,
+      }),
+    );
 }
 
-/** Ends a run, in words that people read. */
-export function endRun(sql: SqlStorage, n: number, outcome: string, now: number): void {
-  sql.exec("UPDATE runs SET outcome = ?, ended_at = ? WHERE n = ?", outcome, now, n);
-  clearThread(forkThread(sql, n));
+/** Ends the run of a purpose, in words that people read; without one it does nothing. Within a transaction. */
+export function endRun(sql: SqlStorage, purpose: RunPurpose, outcome: string, now: number): void {
+  const run = unfinishedRun(sql, purpose);
+  if (!run) return;
+  sql.exec(
+    `INSERT INTO runs
+       (purpose, n, first_turn, last_turn, outcome, iterations, started_at, ended_at, log)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    purpose,
+    run.n,
+    run.firstTurn,
+    run.lastTurn,
+    outcome,
+    run.iterations,
+    run.startedAt,
+    now,
+    JSON.stringify(run.log),
+  );
+  unfinished.clear(sql, purpose);
+  clearThread(run.thread);
 }
 
 /** A run begins, or goes on; gives back how often it died since its last step. Within a transaction. */
-export function countStart(sql: SqlStorage, n: number): number {
-  return (
-    sql
-      .exec<{ deaths: number }>(
-        "UPDATE runs SET deaths = deaths + 1 WHERE n = ? RETURNING deaths",
-        n,
-      )
-      .one().deaths - 1
-  );
+export function countStart(sql: SqlStorage, purpose: RunPurpose): number {
+  const run = unfinished.read(sql, purpose);
+  if (!run) return 0;
+  unfinished.write(sql, { ...run, deaths: run.deaths + 1 }, purpose);
+  return run.deaths;
 }
 
 /** A run has come further, or was left on purpose. Within a transaction. */
-export function forgetDeaths(sql: SqlStorage, n: number): void {
-  sql.exec("UPDATE runs SET deaths = 0 WHERE n = ? AND deaths > 0", n);
+export function forgetDeaths(sql: SqlStorage, { purpose, n }: Pick<Run, "purpose" | "n">): void {
+  const run = unfinished.read(sql, purpose);
+  if (run?.n === n && run.deaths > 0) unfinished.write(sql, { ...run, deaths: 0 }, purpose);
 }
 
-/** Ends what a purpose has begun. Within a transaction. */
-export function endUnfinished(
+/** Changes the log of a run that has not ended. Within a transaction. */
+export function changeLog(
   sql: SqlStorage,
-  purpose: string,
-  outcome: string,
-  now: number,
+  { purpose, n }: Pick<Run, "purpose" | "n">,
+  change: (log: RunLog) => RunLog,
 ): void {
-  const rows = sql.exec<{ n: number }>(
-    "SELECT n FROM runs WHERE purpose = ? AND ended_at IS NULL",
-    purpose,
-  );
-  for (const { n } of rows.toArray()) endRun(sql, n, outcome, now);
+  const run = unfinished.read(sql, purpose);
+  if (run?.n === n) unfinished.write(sql, { ...run, log: change(run.log) }, purpose);
 }
 
-function runOf(sql: SqlStorage, row: Row): Run {
+/** Keeps what the calls of a fork came to, and what it saved. */
+export function runLogHook(sql: SqlStorage, run: Run): StepHook {
   return {
-    n: row.n,
-    thread: forkThread(sql, row.n),
-    firstTurn: row.first_turn,
-    lastTurn: row.last_turn,
-    log: logOf(row.log),
-    outcome: row.outcome ?? undefined,
-    startedAt: row.started_at,
-    endedAt: row.ended_at ?? undefined,
+    record(step) {
+      if (step.type !== "call_finished") return;
+      const call = callById(run.thread, step.callId);
+      if (call) changeLog(sql, run, (log) => withCall(log, call, step.result));
+    },
   };
 }

@@ -1,9 +1,11 @@
 // The session's side of the cost account: its model requests by UTC day, purpose and model, and which
 // rows are not reported to the user's account yet. A row is reported again until the account has it.
 
+import * as z from "zod";
 import { utcDay } from "../../../src/platform/budget.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import type { UsageRow } from "../../../src/platform/objects/account-rpc.ts";
+import { defineState } from "../../../src/platform/state.ts";
 import type { ThreadContext } from "../../../src/platform/threads/thread.ts";
 import type { UsageSnapshot } from "../../../src/shared/events/session.ts";
 import type { Purpose, Usage } from "../../../src/shared/loop/model.ts";
@@ -11,12 +13,31 @@ import { modelFacts } from "../../../src/shared/loop/models.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import { usageOf } from "../../../src/shared/loop/steps.ts";
 
-/** One of the tables of a session. */
-export const USAGE_TABLE = `CREATE TABLE IF NOT EXISTS usage_days (
-    day TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL, requests INTEGER NOT NULL,
-    input INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL,
-    output INTEGER NOT NULL, dirty INTEGER NOT NULL DEFAULT 1,
-    PRIMARY KEY (day, purpose, model))`;
+const counts = {
+  requests: z.number(),
+  input: z.number(),
+  cacheRead: z.number(),
+  cacheCreation: z.number(),
+  output: z.number(),
+};
+const schema = z.object({
+  /** The sums of all days by model. */
+  models: z.array(z.object({ model: z.string(), ...counts })),
+  /** Days that are not over, or not reported: whole figures, of which so many requests were reported. */
+  rows: z.array(
+    z.object({
+      day: z.string(),
+      // One that only another version knows is summed and told all the same.
+      purpose: z.custom<Purpose>((value) => typeof value === "string"),
+      model: z.string(),
+      ...counts,
+      reported: z.number(),
+    }),
+  ),
+});
+
+const state = defineState("usage", schema, { models: [], rows: [] });
+const ZERO = { requests: 0, input: 0, cacheRead: 0, cacheCreation: 0, output: 0 };
 
 /** Adds one model request to the account of this session. Within the transaction of its answer. */
 export function addUsage(
@@ -26,22 +47,18 @@ export function addUsage(
   usage: Usage,
   now: number,
 ): void {
-  sql.exec(
-    `INSERT INTO usage_days
-       (day, purpose, model, requests, input, cache_read, cache_creation, output)
-     VALUES (?, ?, ?, 1, ?, ?, ?, ?)
-     ON CONFLICT (day, purpose, model) DO UPDATE SET requests = requests + 1,
-       input = input + excluded.input, cache_read = cache_read + excluded.cache_read,
-       cache_creation = cache_creation + excluded.cache_creation,
-       output = output + excluded.output, dirty = 1`,
-    utcDay(now),
-    purpose,
-    model,
-    usage.input,
-    usage.cacheRead,
-    usage.cacheCreation,
-    usage.output,
-  );
+  const { models, rows } = state.read(sql);
+  const day = utcDay(now);
+  const sum = models.find((each) => each.model === model) ?? { model, ...ZERO };
+  const row = rows.find((each) => isRow(each, { day, purpose, model }));
+  const today = row ?? { day, purpose, model, ...ZERO, reported: 0 };
+  state.write(sql, {
+    models: [...models.filter((each) => each !== sum), { ...sum, ...added(sum, usage) }],
+    rows: [
+      ...rows.filter((each) => each !== row && (each.day >= day || !isReported(each))),
+      { ...today, ...added(today, usage) },
+    ],
+  });
 }
 
 /** Counts a request that no step of a thread tells of, in a transaction of its own. Never throws. */
@@ -74,40 +91,31 @@ export function usageHook(context: ThreadContext, purpose: Purpose, own: string)
 
 /** What is not reported yet: whole figures, which the account may take any number of times. */
 export function unreportedUsage(sql: SqlStorage): UsageRow[] {
-  return sql
-    .exec<UsageRow>(
-      `SELECT day, purpose, model, requests, input, cache_read AS cacheRead,
-         cache_creation AS cacheCreation, output
-       FROM usage_days WHERE dirty = 1 ORDER BY day, purpose, model`,
-    )
-    .toArray();
+  return state
+    .read(sql)
+    .rows.filter((row) => !isReported(row))
+    .map(({ reported: _, ...row }) => row);
 }
 
 /**
- * The account has these rows. One that grew meanwhile is reported again: every request that
- * is added shows in their number. Within a transaction.
+ * The account has these rows. One that grew meanwhile is reported again: every request that is added
+ * shows in their number. Forgotten, they are told again.
  */
-export function markReported(sql: SqlStorage, rows: readonly UsageRow[]): void {
-  for (const { day, purpose, model, requests } of rows) {
-    sql.exec(
-      "UPDATE usage_days SET dirty = 0 WHERE day = ? AND purpose = ? AND model = ? AND requests = ?",
-      day,
-      purpose,
-      model,
-      requests,
-    );
-  }
+export function markReported(sql: SqlStorage, told: readonly UsageRow[]): void {
+  const { models, rows } = state.read(sql);
+  state.note(sql, {
+    models,
+    rows: rows.map((row) => {
+      const requests = told.find((each) => isRow(each, row))?.requests ?? 0;
+      return { ...row, reported: Math.max(row.reported, requests) };
+    }),
+  });
 }
 
 /** The session's tokens in all, in the shape of the contract. */
 export function usageSnapshot(sql: SqlStorage): UsageSnapshot {
-  const rows = sql.exec<Omit<UsageRow, "day" | "purpose" | "requests">>(
-    `SELECT model, SUM(input) AS input, SUM(cache_read) AS cacheRead,
-       SUM(cache_creation) AS cacheCreation, SUM(output) AS output
-     FROM usage_days GROUP BY model ORDER BY model`,
-  );
   const sum = { input: 0, cacheRead: 0, cacheCreation: 0, output: 0, microdollars: 0 };
-  for (const row of rows) {
+  for (const row of state.read(sql).models) {
     sum.input += row.input;
     sum.cacheRead += row.cacheRead;
     sum.cacheCreation += row.cacheCreation;
@@ -121,6 +129,26 @@ export function usageSnapshot(sql: SqlStorage): UsageSnapshot {
     output_tokens: sum.output,
     // The contract takes whole cents; rounding up never shows less than what was spent.
     list_cost: { amount: String(Math.ceil(sum.microdollars / 10_000)), currency: "USD" },
+  };
+}
+
+type RowKey = Pick<UsageRow, "day" | "purpose" | "model">;
+
+function isRow(row: RowKey, { day, purpose, model }: RowKey): boolean {
+  return row.day === day && row.purpose === purpose && row.model === model;
+}
+
+function isReported({ requests, reported }: { requests: number; reported: number }): boolean {
+  return reported >= requests;
+}
+
+function added(to: Usage & { requests: number }, usage: Usage) {
+  return {
+    requests: to.requests + 1,
+    input: to.input + usage.input,
+    cacheRead: to.cacheRead + usage.cacheRead,
+    cacheCreation: to.cacheCreation + usage.cacheCreation,
+    output: to.output + usage.output,
   };
 }
 

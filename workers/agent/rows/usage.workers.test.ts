@@ -1,7 +1,8 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
+import { forgetState, STATE_TABLE } from "../../../src/platform/state.ts";
 import type { AgentEnv } from "../../env.ts";
-import { addUsage, markReported, USAGE_TABLE, unreportedUsage, usageSnapshot } from "./usage.ts";
+import { addUsage, markReported, unreportedUsage, usageSnapshot } from "./usage.ts";
 
 declare global {
   namespace Cloudflare {
@@ -24,8 +25,8 @@ test("requests add up by UTC day, purpose and model, and are all to be told", as
     const two = { requests: 2, input: 20, cacheRead: 4000, cacheCreation: 600, output: 100 };
     expect(unreportedUsage(sql)).toEqual([
       { day: "2026-11-30", purpose: "main", model: opus, ...two },
-      { day: "2026-11-30", purpose: "recall", model: "claude-sonnet-5-5", ...one },
       { day: "2026-12-01", purpose: "main", model: opus, ...one },
+      { day: "2026-11-30", purpose: "recall", model: "claude-sonnet-5-5", ...one },
     ]);
   });
 });
@@ -81,17 +82,18 @@ test("the session's sum is that of all days, purposes and models, told or not", 
 test("a purpose that only another version knows is summed and told like any other", async () => {
   await inside((sql) => {
     addUsage(sql, "main", opus, usage, noon);
-    sql.exec("UPDATE usage_days SET purpose = 'augury'");
+    sql.exec("UPDATE state SET body = replace(body, '\"main\"', '\"augury\"')");
+    forgetState(sql);
     expect(unreportedUsage(sql)).toMatchObject([{ purpose: "augury", requests: 1 }]);
     expect(usageSnapshot(sql)).toMatchObject({ input_tokens: 10 });
   });
 });
 
-/** In an object that holds nothing but the table. */
+/** In an object that holds no session. */
 async function inside(work: (sql: SqlStorage) => void): Promise<void> {
   const object = env.SESSION.get(env.SESSION.newUniqueId());
   await runInDurableObject(object, (_instance, { storage: { sql } }) => {
-    sql.exec(USAGE_TABLE);
+    sql.exec(STATE_TABLE);
     work(sql);
   });
 }

@@ -79,7 +79,7 @@ export function createBackground(session: SessionContext, gone = () => false): B
       if (!memory.enabled) return;
       tookOver = true;
       const { requested, cursor } = readExtraction(sql);
-      session.commit(() => noteSent(sql, session.now()));
+      noteSent(sql, session.now());
       const work = { kind: "extract" as const, tenant, user, session: id, store: memory.storeId };
       // Without a number where only a lease is to be given back.
       const sent = sendWork(env.WORK, requested > cursor ? { ...work, upTo: requested } : work);

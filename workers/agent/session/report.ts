@@ -68,11 +68,14 @@ export function createReports(session: SessionContext, gone: () => boolean): Rep
       const listed = listedState(sql, meta, turn);
       account ??= accountStub(session.env, meta);
       await account.reportUsage(meta.id, rows, listed);
-      session.commit(() => {
+      if (gone()) return;
+      const note = () => {
         markReported(sql, rows);
-        // While a turn runs the next report is near: it would be a write for nothing.
-        if (!turn || turn.resumeAt !== undefined) noteListed(sql, listed.version);
-      });
+        noteListed(sql, listed.version);
+      };
+      // The next turn takes it to disk. An instance that only looks has none, and would tell it each time.
+      if (told === undefined) session.commit(note);
+      else note();
       told = now;
     } catch (error) {
       // A stub whose call has failed may be broken for good.

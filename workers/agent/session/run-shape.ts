@@ -1,5 +1,4 @@
 import type { Run } from "../rows/runs.ts";
-import { iterationsOf } from "../rows/runs.ts";
 import { turnByNumber } from "../rows/turns.ts";
 
 /** A background run as the API shows it: which turns it looked at, what it did, what was refused. */
@@ -11,7 +10,7 @@ export function runShape(sql: SqlStorage, run: Run): Record<string, unknown> {
     started_at: iso(run.startedAt),
     ended_at: run.endedAt === undefined ? null : iso(run.endedAt),
     outcome: run.outcome ?? null,
-    iterations: iterationsOf(run),
+    iterations: run.iterations,
     calls: run.log.calls,
     omitted_calls: run.log.omitted,
     saved: run.log.saved.map(({ path, operation, memoryId, versionId }) => ({

@@ -10,6 +10,7 @@ import { replyWith } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import type { ExtractWork } from "../../../src/platform/queue.ts";
 import { within } from "../../../src/platform/sleep.ts";
+import { forgetState, transaction } from "../../../src/platform/state.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
 import type { Precondition } from "../../../src/shared/files/store.ts";
 import type { AgentEnv } from "../../env.ts";
@@ -216,7 +217,7 @@ export class Session extends DurableObject<AgentEnv> {
   /** One transaction; then the subscribers are woken. Previews that came before it go before it. */
   #commit<T>(write: () => T): T {
     if (this.#gone) throw notFound();
-    const result = this.ctx.storage.transactionSync(write);
+    const result = transaction(this.ctx.storage, write);
     this.#previews.flush();
     for (const subscriber of this.#subscribers) subscriber.wake();
     return result;
@@ -260,7 +261,7 @@ export class Session extends DurableObject<AgentEnv> {
     await this.#work.drainAndStop(drainMs);
     // A list would show for ever what nobody is left to tell of.
     if (this.#work.reports.due()) throw notTold();
-    const last = this.ctx.storage.transactionSync(() =>
+    const last = transaction(this.ctx.storage, () =>
       appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
     );
     this.#previews.flush();
@@ -268,6 +269,7 @@ export class Session extends DurableObject<AgentEnv> {
     this.#gone = true;
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
+    forgetState(this.#sql);
   }
 
   #shape(): Record<string, unknown> {

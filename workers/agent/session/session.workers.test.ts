@@ -4,6 +4,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { afterEach, expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
+import { readMeta, writeMeta } from "../rows/meta.ts";
 import { eventually } from "../testing/eventually-fixture.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
 import { object, stub } from "../testing/session-object-fixture.ts";
@@ -19,7 +20,7 @@ test("a turn whose outcome is on disk only ends: the model is not asked again", 
   const id = await session([]);
   await inside(id, (sql) => {
     turnRow(sql, { status: "running" });
-    progressRow(sql, 1, '{"reason":"end_turn"}');
+    progressRow(sql, 1, { reason: "end_turn" });
     messageRow(sql, "model", words("assistant"));
   });
   await evict(id);
@@ -47,7 +48,7 @@ test("the alarm finds a turn that nobody asks for", async () => {
   const id = await session([]);
   await inside(id, async (sql, state) => {
     turnRow(sql, { status: "running" });
-    progressRow(sql, 0, '{"reason":"end_turn"}');
+    progressRow(sql, 0, { reason: "end_turn" });
     await state.storage.setAlarm(Date.now() + 60_000);
   });
   await evict(id);
@@ -81,9 +82,7 @@ test("rows that cannot be read are placeholders: the session opens, lists and go
 test("a deletion that died half way is finished by the alarm, and meanwhile nothing is shown", async () => {
   const id = await session([]);
   await inside(id, async (sql, state) => {
-    const { body } = sql.exec<{ body: string }>("SELECT body FROM meta").one();
-    const meta: unknown = JSON.parse(body);
-    sql.exec("UPDATE meta SET body = ?", JSON.stringify({ ...Object(meta), deleting: true }));
+    writeMeta(sql, { ...readMeta(sql), deleting: true });
     await state.storage.setAlarm(Date.now() + 60_000);
   });
   await evict(id);
@@ -94,7 +93,7 @@ test("a deletion that died half way is finished by the alarm, and meanwhile noth
   });
   await runDurableObjectAlarm(object(id));
   await inside(id, (sql) => {
-    expect(sql.exec("SELECT name FROM sqlite_master WHERE name = 'meta'").toArray()).toEqual([]);
+    expect(sql.exec("SELECT name FROM sqlite_master WHERE name = 'state'").toArray()).toEqual([]);
   });
 });
 
@@ -103,7 +102,7 @@ test("an object that was asked for a session that is not its own keeps nothing",
   expect(await stub(id).retrieve()).toMatchObject({ ok: false, code: "not_found" });
   expect(await stub(id).destroy(0)).toMatchObject({ ok: false, code: "not_found" });
   await inside(id, async (sql, state) => {
-    expect(sql.exec("SELECT name FROM sqlite_master WHERE name = 'meta'").toArray()).toEqual([]);
+    expect(sql.exec("SELECT name FROM sqlite_master WHERE name = 'state'").toArray()).toEqual([]);
     expect(await state.storage.getAlarm()).toBe(null);
   });
 });
@@ -131,11 +130,8 @@ test("an interrupt that finds a queued turn just begun ends it, and says so on d
   expect(await stub(id).send([{ type: "user.interrupt" }], undefined)).toMatchObject({ ok: true });
   await untilIdle(id);
   await inside(id, (sql) => {
-    const turn = sql.exec("SELECT status, interrupted FROM turns").toArray();
-    expect(turn).toEqual([{ status: "done", interrupted: 1 }]);
-    expect(sql.exec("SELECT outcome FROM progress").toArray()).toEqual([
-      { outcome: '{"reason":"interrupted"}' },
-    ]);
+    const turn = sql.exec("SELECT status, interrupted, outcome FROM turns").toArray();
+    expect(turn).toEqual([{ status: "done", interrupted: 1, outcome: '{"reason":"interrupted"}' }]);
   });
 });
 
@@ -172,7 +168,7 @@ function turnRow(sql: SqlStorage, fields: Record<string, string | number>): void
     '{"id":"sevt_first","type":"user.message","content":[]}',
   );
   messageRow(sql, "user", words("user"));
-  const row = { n: 1, event_id: "sevt_first", started_at: 1, ...fields };
+  const row = { n: 1, event_id: "sevt_first", event_seq: 1, started_at: 1, ...fields };
   const names = Object.keys(row);
   sql.exec(
     `INSERT INTO turns (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { newId } from "../../../src/platform/ids.ts";
 import type { Client, Log } from "../testing/sse-fixture.ts";
 import { BUFFER, createLog, filled, ids, settled, start } from "../testing/sse-fixture.ts";
 import type { PreviewFrame } from "./preview.ts";
@@ -125,7 +126,7 @@ describe("previews", () => {
     const client = log.open({ previews });
     await client.read();
     await settled();
-    const { frames } = createPreview();
+    const { frames } = createPreview(() => newId("sevt"));
     const text = 'Left\r\rdata: Right\n\nevent: done\u2028 "x" \u{1F30D}';
     for (const piece of text) preview(log, ...frames({ type: "text", block: 0, text: piece }));
     await client.readFrames(1 + [...text].length);

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
+import { newId } from "../../../src/platform/ids.ts";
 import type { ModelEvent } from "../../../src/shared/loop/model.ts";
 import { createPreview } from "./preview.ts";
 
 const text = (value: string, block = 0): ModelEvent => ({ type: "text", block, text: value });
-const bodies = (events: ModelEvent[], preview = createPreview()) =>
+const bodies = (events: ModelEvent[], preview = createPreview(() => newId("sevt"))) =>
   events.flatMap((event) => preview.frames(event).map(({ body }) => body));
 
 test("the first text announces the message under its id; each text is a delta of it", () => {
-  const preview = createPreview();
+  const preview = createPreview(() => newId("sevt"));
   const found = bodies([{ type: "text_start", block: 0 }, text("Hel"), text("lo")], preview);
   const id = preview.messageId();
   expect(id).toMatch(/^sevt_.{24}$/);
@@ -24,7 +25,7 @@ test("the first text announces the message under its id; each text is a delta of
 });
 
 test("nothing is announced where nothing is said", () => {
-  const preview = createPreview();
+  const preview = createPreview(() => newId("sevt"));
   const call = { id: "a", name: "Read", input: {} };
   expect(
     bodies(
@@ -45,7 +46,7 @@ test("blocks are counted as the stored message counts them: those of text, from 
 });
 
 test("a block of white space, which is not stored, is neither announced nor counted", () => {
-  const preview = createPreview();
+  const preview = createPreview(() => newId("sevt"));
   expect(bodies([text(" "), text("\n")], preview)).toEqual([]);
   expect(preview.messageId()).toBeUndefined();
   const found = bodies([text("Hi", 2)], preview);
@@ -59,7 +60,7 @@ test("white space before the first word comes with it", () => {
 });
 
 test("thinking is announced once, and has no deltas", () => {
-  const preview = createPreview();
+  const preview = createPreview(() => newId("sevt"));
   const thinking: ModelEvent = { type: "thinking_start", block: 0 };
   const found = bodies([thinking, { ...thinking, block: 2 }], preview);
   expect(found).toEqual([
@@ -68,7 +69,7 @@ test("thinking is announced once, and has no deltas", () => {
 });
 
 test("two answers have ids of their own", () => {
-  const [one, two] = [createPreview(), createPreview()];
+  const [one, two] = [createPreview(() => newId("sevt")), createPreview(() => newId("sevt"))];
   bodies([text("a")], one);
   bodies([text("a")], two);
   expect(one.messageId()).not.toBe(two.messageId());

@@ -1,4 +1,3 @@
-import { newId } from "../../../src/platform/ids.ts";
 import type { EventPreview, PreviewedType } from "../../../src/shared/events/preview.ts";
 import type { ModelEvent } from "../../../src/shared/loop/model.ts";
 
@@ -20,7 +19,7 @@ export interface Preview {
 }
 
 /** Previews of one answer: each event is announced under the id that it will be stored with. */
-export function createPreview(): Preview {
+export function createPreview(newId: () => string): Preview {
   let messageId: string | undefined;
   let thinkingId: string | undefined;
   const texts: number[] = [];
@@ -29,7 +28,7 @@ export function createPreview(): Preview {
 
   function frames(event: ModelEvent): PreviewFrame[] {
     if (event.type === "thinking_start" && thinkingId === undefined) {
-      thinkingId = newId("sevt");
+      thinkingId = newId();
       return [start("agent.thinking", thinkingId)];
     }
     if (event.type !== "text") return [];
@@ -42,7 +41,7 @@ export function createPreview(): Preview {
     held.delete(block);
     const opening: PreviewFrame[] = [];
     if (messageId === undefined) {
-      messageId = newId("sevt");
+      messageId = newId();
       opening.push(start("agent.message", messageId));
     }
     if (!texts.includes(block)) texts.push(block);

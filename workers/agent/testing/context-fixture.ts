@@ -1,4 +1,5 @@
 import { env } from "cloudflare:test";
+import { forgetState, transaction } from "../../../src/platform/state.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
@@ -13,11 +14,13 @@ export function contextOf(
   storage: DurableObjectStorage,
   more: Partial<SessionContext> = {},
 ): SessionContext {
+  // An instance begins with what is on disk.
+  forgetState(storage.sql);
   return {
     sql: storage.sql,
     env,
     settings: { ...variablesOf(env), ...MODEL },
-    commit: (write) => storage.transactionSync(write),
+    commit: (write) => transaction(storage, write),
     preview: () => {},
     now: () => Date.now(),
     overBudget: async () => false,

@@ -42,9 +42,12 @@ export interface Life {
   memory(): ReturnType<typeof memdirStub>;
   /** Lets time pass for the runs that follow. */
   later(ms: number): void;
-  /** Runs what is due; after its `dieAt`th step of any kind it is dead, and never learns of it. */
+  /**
+   * Runs what is due; after its `dieAt`th step of any kind, or the first of this name, it is dead, and
+   * never learns of it.
+   */
   run(options?: {
-    dieAt?: number;
+    dieAt?: number | string;
     settings?: Partial<AgentSettings>;
   }): Promise<{ reply: ExtractReply; died: boolean; steps: string[] }>;
   /** The memory's lease is nobody's. */
@@ -75,12 +78,14 @@ function lifeOf(state: DurableObjectState): Life {
         dead.abort();
         throw new Error(how);
       };
+      const isDead = (done = steps.length) =>
+        steps.lastIndexOf(String(dieAt)) >= 0 || done >= Number(dieAt);
       const begin = (name: string) => {
-        if (steps.length >= dieAt) die("It is dead");
+        if (isDead()) die("It is dead");
         steps.push(name);
         const own = steps.length;
         return () => {
-          if (own >= dieAt) die("It died");
+          if (isDead(own)) die("It died");
         };
       };
       const later = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
@@ -108,7 +113,7 @@ function lifeOf(state: DurableObjectState): Life {
         dead.signal,
       ).catch((): ExtractReply => ({ status: "none" }));
       server.atModel = heard;
-      return { reply, died: steps.length >= dieAt, steps };
+      return { reply, died: isDead(), steps };
     },
     async expectFree() {
       const reply = unwrap(await stubOf().acquire("extraction", "probe", 60_000));
@@ -151,7 +156,7 @@ export function endedTurn(
 ): void {
   const content = [{ type: "text" as const, text: said }];
   const event = appendEvent(sql, { type: "user.message", content }, 1);
-  addTurn(sql, event.id);
+  addTurn(sql, event);
   const { n } = sql.exec<{ n: number }>("SELECT max(n) AS n FROM turns").one();
   changeTurn(sql, n, { status: "done" });
   const answer = [{ type: "text" as const, text: "I see." }];

@@ -5,8 +5,9 @@ import type { Version } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { readEntries } from "../../../src/platform/threads/entries.ts";
 import { parseIndex } from "../../../src/shared/memdir/index-lines.ts";
+import { readEvents } from "../rows/events.ts";
 import { readExtraction } from "../rows/extraction-state.ts";
-import { iterationsOf, listRuns } from "../rows/runs.ts";
+import { listRuns } from "../rows/runs.ts";
 import { forkThread } from "../rows/session-threads.ts";
 import type { Life } from "./extraction-life-fixture.ts";
 import { model } from "./fork-model-fixture.ts";
@@ -51,7 +52,7 @@ export async function verifySaved(life: Life, where: string, exactly = true): Pr
   expect(run, where).toMatchObject({
     outcome: "end_turn",
   });
-  expect(run && iterationsOf(run), where).toBe(3);
+  expect(run?.iterations, where).toBe(3);
   expect(readEntries(forkThread(sql, run?.n ?? 0)), where).toEqual([]);
   expect(
     run?.log.calls.map(({ tool, error }) => [tool, error]),
@@ -96,8 +97,7 @@ interface Told {
 
 /** What people were told that came of the extractions. */
 export function outcomesOf(sql: SqlStorage): Told[] {
-  return sql
-    .exec<{ body: string }>("SELECT body FROM events WHERE type LIKE 'memory.%' ORDER BY seq")
-    .toArray()
-    .map(({ body }): Told => JSON.parse(body));
+  return readEvents(sql, { limit: 1000 })
+    .filter(({ type }) => type.startsWith("memory."))
+    .map(({ json }): Told => JSON.parse(json));
 }

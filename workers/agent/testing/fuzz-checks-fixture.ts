@@ -8,6 +8,7 @@ import { readEntries } from "../../../src/platform/threads/entries.ts";
 import { readMessages } from "../../../src/platform/threads/view.ts";
 import { sessionEvent } from "../../../src/shared/events/event.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
+import { readEvents } from "../rows/events.ts";
 import { readMeta } from "../rows/meta.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import type { Session } from "../session/session.ts";
@@ -57,14 +58,11 @@ export async function problemsOf(done: Case): Promise<string[]> {
       return {
         whole: readEntries(mainThread(sql)).map(({ message }) => message),
         view: readMessages(mainThread(sql)),
-        events: sql
-          .exec<{ seq: number; body: string }>("SELECT seq, body FROM events ORDER BY seq")
-          .toArray()
-          .map(({ seq, body }): Event => ({ seq, ...JSON.parse(body) })),
+        events: readEvents(sql, { limit: 100_000 }).map(({ json }): Event => JSON.parse(json)),
         turns: sql
           .exec<TurnRow>(
-            `SELECT turns.n, status, interrupted, ifnull(outcome, '"joined"') AS outcome
-             FROM turns LEFT JOIN progress ON thread = 'main' AND turn = n ORDER BY n`,
+            `SELECT n, status, interrupted, ifnull(outcome, '"joined"') AS outcome
+             FROM turns ORDER BY n`,
           )
           .toArray(),
         calls: sql.exec<{ n: number }>("SELECT count(*) AS n FROM calls").one().n,

@@ -8,9 +8,9 @@ import { newId } from "../../../src/platform/ids.ts";
 import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import { MODEL as SAID, USER } from "../../../src/shared/thread/entry.ts";
 import { createSessionNotes } from "../notes/session-notes.ts";
-import { appendEvent } from "../rows/events.ts";
+import { appendEvent, readEvents } from "../rows/events.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
-import { countAnswer } from "../rows/notes.ts";
+import { countAnswer, notesState } from "../rows/notes.ts";
 import { listRuns, type Run } from "../rows/runs.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { addTurn, changeTurn } from "../rows/turns.ts";
@@ -60,7 +60,7 @@ export function inside<T>(id: string, work: (life: NotesLife) => T | Promise<T>)
       grow(tokens, calls = 0) {
         const content = [{ type: "text" as const, text: `Build boat ${tokens}` }];
         const event = appendEvent(sql, { type: "user.message", content }, 1);
-        addTurn(sql, event.id);
+        addTurn(sql, event);
         const { n } = sql.exec<{ n: number }>("SELECT max(n) AS n FROM turns").one();
         changeTurn(sql, n, { status: "done" });
         const said = [{ type: "text" as const, text: "I see." }];
@@ -80,16 +80,13 @@ export function inside<T>(id: string, work: (life: NotesLife) => T | Promise<T>)
       },
       runs: () => listRuns(sql, "session-notes", { limit: 100 }).toReversed(),
       events: () =>
-        sql
-          .exec<{ body: string }>(
-            "SELECT body FROM events WHERE type LIKE 'session_memory%' OR type LIKE 'memory%' ORDER BY seq",
-          )
-          .toArray()
-          .map(({ body }) => JSON.parse(body)),
-      kept: () =>
-        sql
-          .exec("SELECT text, version, updated_at, baseline, up_to, epoch FROM notes")
-          .toArray()[0] ?? {},
+        readEvents(sql, { limit: 100 })
+          .filter(({ type }) => /^(session_memory|memory)/.test(type))
+          .map(({ json }) => JSON.parse(json)),
+      kept: () => {
+        const { text, version, updatedAt, baseline, upTo, epoch } = notesState(sql);
+        return { text, version, updatedAt, baseline, upTo, epoch };
+      },
     };
     return work(life);
   });

@@ -1,5 +1,9 @@
 // Rows of a session's conversation as a crash, a defect or an earlier turn may have left them.
 
+import { changeProgress } from "../../../src/platform/threads/progress.ts";
+import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
+import { mainThread } from "../rows/session-threads.ts";
+
 interface CallRow {
   event_id?: string;
   permission?: string;
@@ -9,7 +13,7 @@ interface CallRow {
 /** A message of the main thread; the body is stored as it is given. */
 export function messageRow(sql: SqlStorage, origin: string, body: unknown, turn = 1): void {
   sql.exec(
-    "INSERT INTO messages (thread, turn, origin, details, body) VALUES ('main', ?, ?, ?, ?)",
+    "INSERT INTO messages (turn, origin, details, body) VALUES (?, ?, ?, ?)",
     turn,
     origin,
     origin === "results" ? '{"stored":[]}' : null,
@@ -31,10 +35,6 @@ export function callRow(sql: SqlStorage, id: string, call: unknown, row: CallRow
 }
 
 /** How far the main thread's turn has come. */
-export function progressRow(sql: SqlStorage, iteration: number, outcome: string | null): void {
-  sql.exec(
-    "INSERT INTO progress (thread, turn, iteration, outcome) VALUES ('main', 1, ?, ?)",
-    iteration,
-    outcome,
-  );
+export function progressRow(sql: SqlStorage, iteration: number, outcome?: LoopOutcome): void {
+  changeProgress(mainThread(sql), 1, { iteration, outcome });
 }

@@ -20,7 +20,7 @@ export function acceptEvent(
   const stored = appendEvent(sql, { ...event }, now);
   switch (event.type) {
     case "user.message":
-      addTurn(sql, stored.id);
+      addTurn(sql, stored);
       break;
     case "user.interrupt":
       interruptTurn(sql, now, begun);

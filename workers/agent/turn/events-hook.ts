@@ -8,7 +8,7 @@ import type { AnsweredStep, CallState, RecordedStep } from "../../../src/shared/
 import type { AssistantBlock } from "../../../src/shared/thread/messages.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { failureError, problemError } from "../contract/session-errors.ts";
-import { appendEvent } from "../rows/events.ts";
+import { announcedId, appendEvent } from "../rows/events.ts";
 import { addPendingAction, closeAction } from "../rows/pending-actions.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { changeTurn, turnByNumber } from "../rows/turns.ts";
@@ -21,7 +21,8 @@ type Context = Pick<SessionContext, "sql" | "settings" | "preview">;
 export function eventsHook(session: Context, turn: TurnRef): TurnHook {
   const { sql } = session;
   const thread = mainThread(sql);
-  let preview = createPreview();
+  const newId = () => announcedId(sql);
+  let preview = createPreview(newId);
   /** When the step that is being recorded happened. */
   let now = 0;
   const event = (draft: TurnEventDraft) =>
@@ -31,7 +32,7 @@ export function eventsHook(session: Context, turn: TurnRef): TurnHook {
     now = at;
     switch (step.type) {
       case "request_started":
-        preview = createPreview();
+        preview = createPreview(newId);
         changeTurn(sql, turn.n, { span: event({ type: "span.model_request_start" }) });
         return;
       case "request_failed":

@@ -1,6 +1,7 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import type { AgentEnv } from "../../env.ts";
+import { addTurn, changeTurn } from "../rows/turns.ts";
 import { createSchema } from "../session/schema.ts";
 import { contextOf } from "../testing/context-fixture.ts";
 import { callRow } from "../testing/thread-rows-fixture.ts";
@@ -17,7 +18,8 @@ test("a step has one moment: a call is pending for exactly as long as is said, h
   return runInDurableObject(object, (_instance, { storage }) => {
     const { sql } = storage;
     createSchema(sql);
-    sql.exec("INSERT INTO turns (n, event_id, status) VALUES (1, 'sevt_1', 'running')");
+    addTurn(sql, { id: "sevt_1", seq: 1 });
+    changeTurn(sql, 1, { status: "running" });
     const call = { type: "tool_use" as const, id: "toolu_1", name: "Write", input: {} };
     callRow(sql, call.id, call);
     let clock = 100;

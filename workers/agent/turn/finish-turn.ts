@@ -1,5 +1,4 @@
 import { appendEntry } from "../../../src/platform/threads/entries.ts";
-import { changeProgress } from "../../../src/platform/threads/progress.ts";
 import { closeCalls } from "../../../src/platform/threads/record-step.ts";
 import type { StopReason } from "../../../src/shared/events/session.ts";
 import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
@@ -14,11 +13,11 @@ import {
 import { appendEvent } from "../rows/events.ts";
 import type { BackgroundRules } from "../rows/extraction-state.ts";
 import { endTurnMark } from "../rows/extraction-state.ts";
-import { readMeta, writeMeta } from "../rows/meta.ts";
+import { changeTimes, readMeta } from "../rows/meta.ts";
 import { closeActions } from "../rows/pending-actions.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import type { Turn } from "../rows/turns.ts";
-import { changeTurn, countQueuedTurns, turnByNumber, userWords } from "../rows/turns.ts";
+import { changeTurn, countQueuedTurns, endTurn, turnByNumber, userWords } from "../rows/turns.ts";
 import { usageSnapshot } from "../rows/usage.ts";
 import { closeSpan } from "./events-hook.ts";
 import { addActiveTime, pauseTurn } from "./pause-turn.ts";
@@ -72,10 +71,9 @@ export function finishTurn(
   closeSpan(sql, turn, {}, now);
   closeActions(sql, n);
   if (!outcome) closeCalls(thread, n, CALL_FAILED);
-  changeProgress(thread, n, { outcome: outcome ?? { reason: "stopped" } });
-  changeTurn(sql, n, { status: "done" });
+  endTurn(sql, n, outcome);
   addActiveTime(sql, turn, now);
-  writeMeta(sql, { ...readMeta(sql), updatedAt: now });
+  changeTimes(sql, { updatedAt: now });
   for (const follow of FOLLOWS) follow({ sql, turn, outcome, background, now });
 }
 

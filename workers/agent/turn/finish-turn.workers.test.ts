@@ -5,6 +5,7 @@ import type { AgentEnv } from "../../env.ts";
 import { writeMeta } from "../rows/meta.ts";
 import { addPendingAction, openActions } from "../rows/pending-actions.ts";
 import { mainThread } from "../rows/session-threads.ts";
+import { addTurn, changeTurn } from "../rows/turns.ts";
 import { createSchema } from "../session/schema.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
 import { callRow, messageRow } from "../testing/thread-rows-fixture.ts";
@@ -22,7 +23,8 @@ test("a defect in the middle of calls tells of done work what it did, and of the
     createSchema(sql);
     const memory = { enabled: false as const, rule: "none", ignored: [] };
     writeMeta(sql, { ...newMeta("sesn_1"), memory });
-    sql.exec("INSERT INTO turns (n, event_id, status) VALUES (1, 'sevt_1', 'running')");
+    addTurn(sql, { id: "sevt_1", seq: 1 });
+    changeTurn(sql, 1, { status: "running" });
     const results: [string, string | null][] = [
       ["done", '{"content":"wrote it","isError":false,"notes":[]}'],
       ["wrong", '{"content":"no such file","isError":true,"notes":[]}'],

@@ -1,10 +1,11 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
-import { appendEntry, countMessages } from "../../../src/platform/threads/entries.ts";
+import { appendEntry, measureTurns } from "../../../src/platform/threads/entries.ts";
 import { readMessages } from "../../../src/platform/threads/view.ts";
 import type { Draft } from "../../../src/shared/thread/entry.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
 import type { AgentEnv } from "../../env.ts";
+import { readEvents } from "../rows/events.ts";
 import { advanceCursor, dueBatch, endTurnMark } from "../rows/extraction-state.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { changeTurn, currentTurn, queuedTurns, turnByNumber } from "../rows/turns.ts";
@@ -64,8 +65,8 @@ test("a joined message is looked at with the turn that it joined, and the cursor
     const { turn, take, join } = running(sql);
     const tea = say(sql, "I like tea");
     for (const draft of await take([ASKED, RESULTS])) join(draft);
-    const events = sql.exec<{ body: string }>("SELECT body FROM events ORDER BY seq DESC LIMIT 1");
-    expect(JSON.parse(events.one().body)).toMatchObject({
+    const [last] = readEvents(sql, { order: "desc", limit: 1 });
+    expect(JSON.parse(last?.json ?? "{}")).toMatchObject({
       type: "turn.joined",
       turn_id: turn.eventId,
       message_id: tea,
@@ -74,7 +75,7 @@ test("a joined message is looked at with the turn that it joined, and the cursor
     endTurnMark(sql, turn.n, { reason: "end_turn" }, RULES, 3);
     expect(dueBatch(sql, false)).toEqual({ first: 1, last: 1 });
     expect(JSON.stringify(readMessages(mainThread(sql), { upToTurn: 1 }))).toContain("I like tea");
-    expect(countMessages(mainThread(sql), { first: 1, last: 1 })).toBe(1);
+    expect(measureTurns(mainThread(sql), { first: 1, last: 1 }).messages).toBe(1);
     expect(currentTurn(sql)).toBeUndefined();
 
     advanceCursor(sql, 1, 4);

@@ -2,7 +2,7 @@
 // client is told which events it has to answer.
 
 import { appendEvent } from "../rows/events.ts";
-import { readMeta, writeMeta } from "../rows/meta.ts";
+import { changeTimes, readMeta } from "../rows/meta.ts";
 import { openActions, stopActions } from "../rows/pending-actions.ts";
 import type { Turn } from "../rows/turns.ts";
 import { changeTurn, currentTurn, turnByNumber } from "../rows/turns.ts";
@@ -32,8 +32,7 @@ export function pauseTurn(sql: SqlStorage, turn: Turn, now: number): void {
 /** A turn stops running, for now or for good. Within a transaction. */
 export function addActiveTime(sql: SqlStorage, { startedAt }: Turn, now: number): void {
   if (startedAt === undefined) return;
-  const meta = readMeta(sql);
-  writeMeta(sql, { ...meta, activeMs: meta.activeMs + now - startedAt });
+  changeTimes(sql, { activeMs: readMeta(sql).activeMs + now - startedAt });
 }
 
 /**

@@ -3,13 +3,14 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
+import { transaction } from "../../../src/platform/state.ts";
 import type { CallAnswer } from "../../../src/shared/loop/pending-action.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import { appendEvent } from "../rows/events.ts";
 import { noteListed } from "../rows/listed.ts";
 import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
-import { currentTurn } from "../rows/turns.ts";
+import { addTurn, changeTurn, currentTurn } from "../rows/turns.ts";
 import { listedState } from "../session/session-shape.ts";
 import { eventually } from "../testing/eventually-fixture.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
@@ -136,7 +137,7 @@ const BASE = Date.now();
 async function waiting(): Promise<string> {
   const map = { name: "Map", description: "m", input_schema: { type: "object" } };
   const id = await session({ permissionMode: "ask", clientTools: [map] });
-  await inside(id, (sql) => {
+  await inside(id, (sql, { storage }) => {
     const input = { file_path: "/workspace/w/a.md", content: "x" };
     const calls = [
       { type: "tool_use", id: "a", name: "Write", input },
@@ -145,13 +146,10 @@ async function waiting(): Promise<string> {
     const words = [{ type: "text" as const, text: "go" }];
     messageRow(sql, "user", { role: "user", content: words });
     messageRow(sql, "model", { role: "assistant", content: calls });
-    const { id: first } = appendEvent(sql, { type: "user.message", content: words }, BASE);
-    sql.exec(
-      "INSERT INTO turns (n, event_id, status, resume_at) VALUES (1, ?, 'running', ?)",
-      first,
-      6 * HOUR_MS + BASE,
-    );
-    progressRow(sql, 1, null);
+    const said = appendEvent(sql, { type: "user.message", content: words }, BASE);
+    addTurn(sql, said);
+    changeTurn(sql, 1, { status: "running", resumeAt: 6 * HOUR_MS + BASE });
+    progressRow(sql, 1);
     for (const [call, event, kind, hours] of [
       [calls[0], "sevt_ask", "approval", 7],
       [calls[1], "sevt_map", "client", 6],
@@ -170,7 +168,9 @@ async function waiting(): Promise<string> {
       );
     }
     // The account knows of it, so that no alarm is set to tell it.
-    noteListed(sql, listedState(sql, readMeta(sql), currentTurn(sql)).version);
+    transaction(storage, () =>
+      noteListed(sql, listedState(sql, readMeta(sql), currentTurn(sql)).version),
+    );
   });
   return id;
 }

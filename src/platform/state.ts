@@ -2,8 +2,8 @@
 // the disk, so what changes together is written together, once a transaction.
 //
 // The memory is ahead of the disk only within a transaction, and by what was noted: that goes to disk
-// with the next transaction, whatever it is about. So only that may be noted which does no harm if a
-// crash forgets it.
+// with the next transaction that writes state. So only that may be noted which does no harm if a crash
+// forgets it: what spares work that may be done twice.
 
 import type * as z from "zod";
 
@@ -18,7 +18,7 @@ export interface State<T> {
   read(sql: SqlStorage, of?: string): T;
   /** On disk with the transaction that it is called in; without one at once. */
   write(sql: SqlStorage, value: T, of?: string): void;
-  /** On disk with the next transaction. */
+  /** On disk with the next transaction that writes state, or that `keepNoted` is called in. */
   note(sql: SqlStorage, value: T, of?: string): void;
   /** As it was before the first `write`. */
   clear(sql: SqlStorage, of?: string): void;
@@ -30,7 +30,8 @@ interface Cell {
   body(): string | null;
   /** What is on disk, null for no row. */
   written: string | null;
-  dirty: boolean;
+  /** How the value got ahead of the disk, where it is. */
+  ahead: "noted" | "changed" | undefined;
   forget(): void;
 }
 
@@ -77,7 +78,7 @@ export function defineState<T>(kind: string, schema: z.ZodType<T>, initial: T): 
       value: row ? schema.parse(JSON.parse(row.body)) : initial,
       body: () => (cell.value === initial ? null : JSON.stringify(cell.value)),
       written: row?.body ?? null,
-      dirty: false,
+      ahead: undefined,
       forget: () => cells.delete(name),
     };
     own.set(name, cell);
@@ -85,19 +86,20 @@ export function defineState<T>(kind: string, schema: z.ZodType<T>, initial: T): 
     return cell;
   }
 
-  const note = (sql: SqlStorage, value: T, of = "") => {
+  const write = (sql: SqlStorage, value: T, of = "") => {
     const cell = cellOf(sql, of);
     cell.value = value;
-    cell.dirty = true;
-  };
-  const write = (sql: SqlStorage, value: T, of = "") => {
-    note(sql, value, of);
+    cell.ahead = "changed";
     if (knownOf(sql).depth === 0) writeState(sql);
   };
   return {
     read: (sql, of = "") => cellOf(sql, of).value,
     write,
-    note,
+    note(sql, value, of = "") {
+      const cell = cellOf(sql, of);
+      cell.value = value;
+      cell.ahead ??= "noted";
+    },
     clear: (sql, of = "") => write(sql, initial, of),
   };
 }
@@ -128,9 +130,17 @@ export function forgetState(sql: SqlStorage): void {
   cells.clear();
 }
 
-function writeState(sql: SqlStorage): void {
+/** What was noted goes to disk with the transaction that this is called in. */
+export function keepNoted(sql: SqlStorage): void {
   for (const cell of knownOf(sql).cells.values()) {
-    if (!cell.dirty) continue;
+    if (cell.ahead === "noted") cell.ahead = "changed";
+  }
+}
+
+function writeState(sql: SqlStorage): void {
+  const cells = [...knownOf(sql).cells.values()].filter(({ ahead }) => ahead !== undefined);
+  if (!cells.some(({ ahead }) => ahead === "changed")) return;
+  for (const cell of cells) {
     const body = cell.body();
     if (body === null && cell.written !== null) {
       sql.exec("DELETE FROM state WHERE name = ?", cell.name);
@@ -142,6 +152,6 @@ function writeState(sql: SqlStorage): void {
       );
     }
     cell.written = body;
-    cell.dirty = false;
+    cell.ahead = undefined;
   }
 }

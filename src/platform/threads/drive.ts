@@ -47,7 +47,8 @@ function record(
 ): void {
   commit(() => {
     const at = now();
-    recordStep(thread, turn, step, at);
+    const settled = hooks.some((hook) => hook.settles?.(step, at));
+    if (!settled) recordStep(thread, turn, step, at);
     for (const hook of hooks) hook.record?.(step, at);
   });
 }

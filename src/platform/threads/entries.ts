@@ -5,6 +5,7 @@ import type { Draft, Entry } from "../../shared/thread/entry.ts";
 import { MODEL, REMINDER, textDraft } from "../../shared/thread/entry.ts";
 import { log } from "../log.ts";
 import { plainInput } from "./calls.ts";
+import { keepRead } from "./read-files.ts";
 import { refuseLarge } from "./row-size.ts";
 import type { Thread } from "./thread.ts";
 import { rowsOf } from "./thread.ts";
@@ -63,7 +64,16 @@ const entrySchema = z.object({
 type Row = { n: number; turn: number; origin: string; details: string | null; body: string };
 
 /** Appends a message to a turn; turns come in their order. Within a transaction. */
-export function appendEntry(thread: Thread, turn: number, { origin, message }: Draft): void {
+export function appendEntry(thread: Thread, turn: number, draft: Draft): void {
+  const { opening } = thread;
+  if (opening && lastEntry(thread) === 0) {
+    insert(thread, turn, opening.draft);
+    for (const [path, etag] of opening.known) keepRead(thread, path, etag);
+  }
+  insert(thread, turn, draft);
+}
+
+function insert(thread: Thread, turn: number, { origin, message }: Draft): void {
   const body = JSON.stringify(message);
   refuseLarge(body, "A message");
   const { type, ...details } = origin;

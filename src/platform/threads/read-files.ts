@@ -29,21 +29,26 @@ export function knownFiles({ sql, id }: Thread): { get(path: string): string | u
   };
 }
 
+/** The model knows this content of a file. Within a transaction. */
+export function keepRead({ sql, id }: Thread, path: string, etag: string): void {
+  sql.exec(
+    "INSERT OR REPLACE INTO read_files (thread, path, etag) VALUES (?, ?, ?)",
+    id,
+    path,
+    etag,
+  );
+}
+
 /**
  * Stores which content of a file the model knows, by the notes of a result. After a change alone the
  * model does not know the content: an Edit leaves lines of others that the model has not seen, and a
  * later Write would undo them. Within a transaction.
  */
-export function noteRead({ sql, id }: Thread, notes: readonly ToolNote[]): void {
+export function noteRead(thread: Thread, notes: readonly ToolNote[]): void {
+  const { sql, id } = thread;
   for (const note of notes) {
-    if (note.type === "seen") {
-      sql.exec(
-        "INSERT OR REPLACE INTO read_files (thread, path, etag) VALUES (?, ?, ?)",
-        id,
-        note.path,
-        note.etag,
-      );
-    } else if (note.operation === "deleted") {
+    if (note.type === "seen") keepRead(thread, note.path, note.etag);
+    else if (note.operation === "deleted") {
       sql.exec("DELETE FROM read_files WHERE thread = ? AND path = ?", id, note.path);
     }
   }
@@ -62,16 +67,6 @@ export function forgetRead(
   for (const path of forgotten) {
     thread.sql.exec("DELETE FROM read_files WHERE thread = ? AND path = ?", thread.id, path);
   }
-}
-
-/** A thread that continues another one knows the same files. Within a transaction. */
-export function inheritRead({ sql, id }: Thread, from: Thread): void {
-  sql.exec(
-    `INSERT OR REPLACE INTO read_files (thread, path, etag)
-     SELECT ?, path, etag FROM read_files WHERE thread = ?`,
-    id,
-    from.id,
-  );
 }
 
 /** The canonical forms of paths, without those that are not valid. */

@@ -57,7 +57,9 @@ export function recordStep(thread: Thread, turn: number, step: RecordedStep, now
 /** A turn as it is on disk, to start it or to continue it. */
 export function readTurn(thread: Thread, turn: number): TurnState {
   const { iteration, attempt, continuations } = readProgress(thread, turn);
-  const messages = readMessages(thread);
+  const written = readMessages(thread);
+  const messages =
+    written.length === 0 && thread.opening ? [thread.opening.draft.message] : written;
   return { messages, pending: pendingCalls(thread), iteration, attempt, continuations };
 }
 

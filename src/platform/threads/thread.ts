@@ -2,6 +2,8 @@
 // subagent's, a background fork's, a dream's. Every row has the key of its thread. No file of this folder
 // knows which kind of object it is in.
 
+import type { Draft } from "../../shared/thread/entry.ts";
+
 /** A thread of an object. */
 export interface Thread {
   sql: SqlStorage;
@@ -9,6 +11,14 @@ export interface Thread {
   id: string;
   /** Unique in its object too, from 0 to 2^20: where its messages lie. */
   number: number;
+  /** What it begins with, where that is not on disk yet: it goes there with its first entry. */
+  opening?: Opening | undefined;
+}
+
+/** The first message of a thread, and the files that its model knows then: etags by path. */
+export interface Opening {
+  draft: Draft;
+  known: ReadonlyMap<string, string>;
 }
 
 /** Messages that a thread can have. */

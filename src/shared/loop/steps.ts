@@ -110,6 +110,11 @@ export type RecordedStep = Exclude<LoopStep, { type: "preview" }>;
  * `record`, whose throw undoes the step and ends the run.
  */
 export interface StepHook {
+  /**
+   * First in the transaction of a step: true where the thread ends with it, so that its rows are not
+   * written. What comes of it is this hook's to write.
+   */
+  settles?: ((step: RecordedStep, now: number) => boolean) | undefined;
   /** Within the transaction that records a step, after its own rows. `now`: one moment for all of it. */
   record?: ((step: RecordedStep, now: number) => void) | undefined;
   /** After the step is on disk. */

@@ -8,6 +8,7 @@ import type { MemdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import { userOwner } from "../../../src/platform/objects/store-owner.ts";
+import { keepNoted } from "../../../src/platform/state.ts";
 import { limitsOf } from "../../../src/platform/threads/loop-ports.ts";
 import { readProgress } from "../../../src/platform/threads/progress.ts";
 import type { ErrorCode } from "../../../src/shared/errors.ts";
@@ -18,15 +19,15 @@ import { RESEND_FIRST_MS } from "../../../src/shared/limits/extraction.ts";
 import { changeExtraction, readExtraction } from "../rows/extraction-state.ts";
 import { readMeta } from "../rows/meta.ts";
 import type { Run } from "../rows/runs.ts";
-import { unfinishedRun } from "../rows/runs.ts";
+import { isUnfinished, unfinishedRun } from "../rows/runs.ts";
 import { FORK_TURN } from "../rows/session-threads.ts";
 import { openConversation } from "../setup/conversation.ts";
 import { healIndex, turnMemory } from "../setup/memory.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import type { Ended, ForkEnd } from "./extraction-ends.ts";
-import { batchDue, countFailure, failedRun, finish, giveUp } from "./extraction-ends.ts";
+import { batchDue, countFailure, failedRun, giveUp, settle } from "./extraction-ends.ts";
 import { giveLease, type Lease, requireStore, takeLease } from "./extraction-lease.ts";
-import { driveRun, newRun } from "./extraction-run.ts";
+import { driveRun, openRun } from "./extraction-run.ts";
 
 /** A batch may take this part of a small window. */
 const BATCH_SHARE = 1 / 3;
@@ -72,7 +73,7 @@ async function nothingDue(session: SessionContext, stub: MemdirStub): Promise<Ex
   }
   const next = await giveLease(session, { stub, token: lease });
   // No turn is at hand that would take it to disk.
-  session.commit(() => {});
+  session.commit(() => keepNoted(session.sql));
   return { status: "done", next };
 }
 
@@ -129,7 +130,7 @@ async function underLease(
   if (!memory) return { status: "done" };
   await requireStore(lease.stub);
   const of = { ...own, memory };
-  const run = unfinishedRun(sql, "extraction") ?? (await newRun(session, of, lease, due));
+  const run = await openRun(session, of, lease, due);
   const end = endOf(run) ?? (await driveRun(session, of, run, lease, signal));
   if (!end || end.outcome.reason === "interrupted") {
     return { status: "retry", afterMs: RESEND_FIRST_MS };
@@ -139,11 +140,13 @@ async function underLease(
     return { status: "done" };
   }
   if (!forkSucceeded(end.outcome)) return failedRun(session, run, end);
+  if (!isUnfinished(sql, run)) return { status: "done" };
   const saved = unfinishedRun(sql, "extraction")?.log.saved.length ?? 0;
   // A store that went away meanwhile took no memory: that is not "nothing new".
   if (saved === 0) await requireStore(lease.stub);
   const healed = saved > 0 ? await healIndex(memory) : [];
-  finish(session, memory.storeId, run, healed, end.outcome);
+  const { outcome } = end;
+  session.commit(() => settle(sql, run, healed, outcome, session.now()));
   return { status: "done" };
 }
 

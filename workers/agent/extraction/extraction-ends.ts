@@ -68,37 +68,37 @@ export function batchDue(sql: SqlStorage, final: boolean, tokens?: number): Batc
   return { first: Math.max(begun.firstTurn, cursor + 1), last: begun.lastTurn };
 }
 
-/** The one step in which a run becomes part of the session. Does nothing for one that has ended. */
-export function finish(
-  session: ThreadContext,
-  storeId: string,
+/**
+ * The one step in which a run becomes part of the session. Does nothing for one that has ended. Within a
+ * transaction.
+ */
+export function settle(
+  sql: SqlStorage,
   run: Run,
   healed: readonly Receipt[],
   outcome: LoopOutcome,
+  now: number,
 ): void {
-  const { sql } = session;
-  const now = session.now();
-  session.commit(() => {
-    const begun = unfinishedRun(sql, "extraction");
-    if (begun?.n !== run.n) return;
-    const { saved, ...rest } = withSaved(begun.log, healed);
-    changeLog(sql, run, () => ({ ...rest, saved }));
-    endRun(sql, "extraction", saved.length > 0 ? outcome.reason : "nothing_new", now);
-    const turn_id = turnByNumber(sql, run.lastTurn).eventId;
-    const writes = refusedWrites(rest);
-    const refused = writes.length > 0 ? writes : undefined;
-    const event: TurnEventDraft =
-      saved.length > 0
-        ? { ...savedEvent("extraction", storeId, saved), refused }
-        : {
-            type: "memory.skipped",
-            by: "extraction",
-            reason: refused ? "failed" : "nothing_new",
-            refused,
-          };
-    appendEvent(sql, { ...event, turn_id }, now);
-    advanceCursor(sql, run.lastTurn, now);
-  });
+  const begun = unfinishedRun(sql, "extraction");
+  const { memory } = readMeta(sql);
+  if (begun?.n !== run.n || !memory.enabled) return;
+  const { saved, ...rest } = withSaved(begun.log, healed);
+  changeLog(sql, run, () => ({ ...rest, saved }));
+  endRun(sql, "extraction", saved.length > 0 ? outcome.reason : "nothing_new", now);
+  const turn_id = turnByNumber(sql, run.lastTurn).eventId;
+  const writes = refusedWrites(rest);
+  const refused = writes.length > 0 ? writes : undefined;
+  const event: TurnEventDraft =
+    saved.length > 0
+      ? { ...savedEvent("extraction", memory.storeId, saved), refused }
+      : {
+          type: "memory.skipped",
+          by: "extraction",
+          reason: refused ? "failed" : "nothing_new",
+          refused,
+        };
+  appendEvent(sql, { ...event, turn_id }, now);
+  advanceCursor(sql, run.lastTurn, now);
 }
 
 /** What a run wanted to save and was refused, and did not save otherwise, with the reasons. */

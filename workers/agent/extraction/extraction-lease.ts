@@ -4,7 +4,7 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import type { MemdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
-import { changeExtraction, noteLeaseGiven } from "../rows/extraction-state.ts";
+import { noteExtraction, noteLeaseGiven } from "../rows/extraction-state.ts";
 import type { Meta } from "../rows/meta.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
@@ -25,7 +25,7 @@ export async function takeLease(
   // learned its token, and what the older token still writes is refused.
   const reply = unwrap(await stub.acquire("extraction", meta.id, LEASE_MS, meta.id));
   const token = reply.status === "granted" ? reply.token : null;
-  session.commit(() => changeExtraction(session.sql, { lease: token }));
+  noteExtraction(session.sql, { lease: token });
   return token ?? undefined;
 }
 

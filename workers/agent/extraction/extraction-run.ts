@@ -3,9 +3,9 @@
 
 import { errorName, log } from "../../../src/platform/log.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { measureTurns } from "../../../src/platform/threads/entries.ts";
+import { lastEntry, measureTurns } from "../../../src/platform/threads/entries.ts";
 import { progressHook } from "../../../src/platform/threads/progress-hook.ts";
-import { inheritRead, knownFiles } from "../../../src/platform/threads/read-files.ts";
+import { knownFiles, readFiles } from "../../../src/platform/threads/read-files.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
 import { recalledIn } from "../../../src/shared/extraction/check-repeats.ts";
 import { extractionPrompt } from "../../../src/shared/extraction/prompt.ts";
@@ -17,7 +17,14 @@ import type { FailureKind } from "../../../src/shared/loop/model.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { Tool } from "../../../src/shared/loop/tool.ts";
 import type { Run } from "../rows/runs.ts";
-import { beginRun, countStart, forgetDeaths, isUnfinished } from "../rows/runs.ts";
+import {
+  beginRun,
+  countStart,
+  forgetDeaths,
+  isUnfinished,
+  unfinishedRun,
+  withTask,
+} from "../rows/runs.ts";
 import type { Conversation } from "../setup/conversation.ts";
 import { sessionMounts } from "../setup/conversation.ts";
 import { driveFork } from "../setup/drive-fork.ts";
@@ -27,6 +34,7 @@ import type { TurnMemory } from "../setup/memory.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import { clientTools } from "../setup/session-tools.ts";
 import type { ForkEnd } from "./extraction-ends.ts";
+import { settle } from "./extraction-ends.ts";
 import type { Lease } from "./extraction-lease.ts";
 
 /** A conversation whose memory is written under the fork's lease. */
@@ -34,25 +42,29 @@ interface Extracted extends Conversation {
   memory: TurnMemory;
 }
 
-/** Begins a run over these turns; it knows the files that its parent knows now. */
-export async function newRun(
+/**
+ * The run that is to be gone on with, or a new one over these turns, which knows the files that its parent
+ * knows now.
+ */
+export async function openRun(
   { sql, commit, now }: SessionContext,
   { thread, memory }: Extracted,
   { stub }: Lease,
   due: Batch,
 ): Promise<Run> {
+  const begun = unfinishedRun(sql, "extraction");
+  // Its task is on disk with its first entry.
+  if (begun && lastEntry(begun.thread) > 0) return begun;
   const known = unwrap(await stub.scan(SCAN_FILES));
+  const turns = begun ? { first: begun.firstTurn, last: begun.lastTurn } : due;
   const task = extractionPrompt({
     directory: memory.directory,
-    messages: measureTurns(thread, due).messages,
+    messages: measureTurns(thread, turns).messages,
     known,
     iterations: EXTRACTION_ITERATIONS,
   });
-  return commit(() => {
-    const run = beginRun(sql, "extraction", due, task, now());
-    inheritRead(run.thread, thread);
-    return run;
-  });
+  const run = begun ?? commit(() => beginRun(sql, "extraction", due, now()));
+  return withTask(run, task, readFiles(thread));
 }
 
 /** Undefined where it was cut off: its signal, a lease that passed on, or somebody who ended the run. */
@@ -95,7 +107,8 @@ export async function driveRun(
   const heart = keepAlive(lease, settings.LEASE_MS, stop);
   const timer = setTimeout(() => stop.abort(), EXTRACTION_MS);
   try {
-    const outcome = await driveFork(session, fork, cut, isCut, [watch, progress]);
+    const hooks = [watch, progress, settleHook(session, run)];
+    const outcome = await driveFork(session, fork, cut, isCut, hooks);
     if (outcome) return { outcome, failure };
     return isLate() ? { outcome: { reason: "failed" } } : undefined;
   } finally {
@@ -103,6 +116,19 @@ export async function driveRun(
     clearTimeout(timer);
     leave(session, run);
   }
+}
+
+/** A run that finds nothing to save with its first answer is over with it, in the same transaction. */
+function settleHook({ sql }: SessionContext, run: Run): StepHook {
+  return {
+    settles(step, now) {
+      if (step.type !== "answered" || step.outcome?.reason !== "end_turn") return false;
+      const begun = unfinishedRun(sql, "extraction");
+      if (begun?.n !== run.n || lastEntry(run.thread) > 0) return false;
+      settle(sql, run, [], step.outcome, now);
+      return true;
+    },
+  };
 }
 
 /** However it ended, it did not die. An object that is gone has no rows to write that to. */

@@ -18,7 +18,7 @@ import { appendEvent } from "../rows/events.ts";
 import type { NotesState } from "../rows/notes.ts";
 import { moveMark, noteSkipped, notesState, writeText } from "../rows/notes.ts";
 import type { Run } from "../rows/runs.ts";
-import { beginRun, endRun, isUnfinished } from "../rows/runs.ts";
+import { beginRun, endRun, isUnfinished, withTask } from "../rows/runs.ts";
 import type { Conversation, TurnRef } from "../setup/conversation.ts";
 import { openConversation } from "../setup/conversation.ts";
 import { driveFork } from "../setup/drive-fork.ts";
@@ -146,7 +146,8 @@ function skip(session: SessionContext, turn: TurnRef): void {
 function begin(session: SessionContext, turn: TurnRef, notes: string): Run {
   const task = notesPrompt(notes, NOTES_ITERATIONS);
   const turns = { first: turn.n, last: turn.n };
-  return session.commit(() => beginRun(session.sql, NOTES_PURPOSE, turns, task, session.now()));
+  const begin = () => beginRun(session.sql, NOTES_PURPOSE, turns, session.now());
+  return withTask(session.commit(begin), task);
 }
 
 /** An object that is gone has no rows to write it to. */

@@ -61,7 +61,7 @@ export function changeExtraction(sql: SqlStorage, change: Partial<ExtractionStat
 }
 
 /** The same for what may be forgotten: it is on disk with the next transaction. */
-function noteExtraction(sql: SqlStorage, change: Partial<ExtractionState>): void {
+export function noteExtraction(sql: SqlStorage, change: Partial<ExtractionState>): void {
   state.note(sql, { ...state.read(sql), ...change });
 }
 

@@ -5,7 +5,6 @@ import * as z from "zod";
 import { defineState } from "../../../src/platform/state.ts";
 import { callById } from "../../../src/platform/threads/calls.ts";
 import { clearThread } from "../../../src/platform/threads/clear-thread.ts";
-import { appendEntry } from "../../../src/platform/threads/entries.ts";
 import { readProgress } from "../../../src/platform/threads/progress.ts";
 import type { Thread } from "../../../src/platform/threads/thread.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
@@ -68,12 +67,11 @@ type Row = {
   ended_at: number;
 };
 
-/** Begins a run with its task. Within a transaction. */
+/** Begins a run. Its task goes to disk with the first step that it takes (`withTask`). Within a transaction. */
 export function beginRun(
   sql: SqlStorage,
   purpose: RunPurpose,
   turns: { first: number; last: number },
-  task: string,
   now: number,
 ): Run {
   const n = newest.read(sql) + 1;
@@ -82,8 +80,17 @@ export function beginRun(
   const run = { n, firstTurn: turns.first, lastTurn: turns.last, startedAt: now, deaths: 0, log };
   unfinished.write(sql, run, purpose);
   const thread = forkThread(sql, n);
-  appendEntry(thread, FORK_TURN, textDraft({ type: "task" }, task));
   return { ...run, purpose, thread, outcome: undefined, iterations: 0, endedAt: undefined };
+}
+
+/** A run whose thread has not begun, with what it is to do and the files that it knows: etags by path. */
+export function withTask(
+  run: Run,
+  task: string,
+  known: ReadonlyMap<string, string> = new Map(),
+): Run {
+  const opening = { draft: textDraft({ type: "task" }, task), known };
+  return { ...run, thread: { ...run.thread, opening } };
 }
 
 /** The run of a purpose that has not ended. */

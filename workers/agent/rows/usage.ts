@@ -47,29 +47,21 @@ export function addUsage(
   usage: Usage,
   now: number,
 ): void {
-  const { models, rows } = state.read(sql);
-  const day = utcDay(now);
-  const sum = models.find((each) => each.model === model) ?? { model, ...ZERO };
-  const row = rows.find((each) => isRow(each, { day, purpose, model }));
-  const today = row ?? { day, purpose, model, ...ZERO, reported: 0 };
-  state.write(sql, {
-    models: [...models.filter((each) => each !== sum), { ...sum, ...added(sum, usage) }],
-    rows: [
-      ...rows.filter((each) => each !== row && (each.day >= day || !isReported(each))),
-      { ...today, ...added(today, usage) },
-    ],
-  });
+  state.write(sql, withRequest(state.read(sql), { day: utcDay(now), purpose, model }, usage));
 }
 
-/** Counts a request that no step of a thread tells of, in a transaction of its own. Never throws. */
+/**
+ * Counts a request that no step of a thread tells of. It is on disk with the next change of state: a death
+ * before that forgets it, as it does one that it cuts off. Never throws.
+ */
 export function countUsage(
-  { sql, commit, now }: ThreadContext,
+  { sql, now }: Pick<ThreadContext, "sql" | "now">,
   { purpose, model }: { purpose: Purpose; model: string },
   usage: Usage | undefined,
 ): void {
   if (!usage) return;
   try {
-    commit(() => addUsage(sql, purpose, model, usage, now()));
+    state.note(sql, withRequest(state.read(sql), { day: utcDay(now()), purpose, model }, usage));
   } catch (error) {
     log("session.usage_lost", { purpose, error: errorName(error) });
   }
@@ -129,6 +121,23 @@ export function usageSnapshot(sql: SqlStorage): UsageSnapshot {
     output_tokens: sum.output,
     // The contract takes whole cents; rounding up never shows less than what was spent.
     list_cost: { amount: String(Math.ceil(sum.microdollars / 10_000)), currency: "USD" },
+  };
+}
+
+function withRequest(
+  { models, rows }: z.infer<typeof schema>,
+  key: RowKey,
+  usage: Usage,
+): z.infer<typeof schema> {
+  const sum = models.find(({ model }) => model === key.model) ?? { model: key.model, ...ZERO };
+  const row = rows.find((each) => isRow(each, key));
+  const today = row ?? { ...key, ...ZERO, reported: 0 };
+  return {
+    models: [...models.filter((each) => each !== sum), { ...sum, ...added(sum, usage) }],
+    rows: [
+      ...rows.filter((each) => each !== row && (each.day >= key.day || !isReported(each))),
+      { ...today, ...added(today, usage) },
+    ],
   };
 }
 

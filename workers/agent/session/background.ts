@@ -47,7 +47,12 @@ const LOOK_MS = 250;
 /** `gone`: the session has no rows any more. */
 export function createBackground(session: SessionContext, gone = () => false): Background {
   const { sql, env } = session;
-  const reports = createReports(session, gone);
+  const moreComes = () => {
+    const { requested, cursor, sends } = readExtraction(sql);
+    // One that nothing came of in its time may be long in coming.
+    return running !== undefined || (requested > cursor && sends <= 1);
+  };
+  const reports = createReports(session, gone, moreComes);
   let running: { stop: AbortController; done: Promise<ExtractReply> } | undefined;
   /** Whether this instance has taken over what one before it left in the middle. */
   let tookOver = false;

@@ -65,7 +65,7 @@ function addedTurn(sql: SqlStorage, n: number): void {
   appendEntry(thread, n, { origin: MODEL, message: { role: "assistant", content: text("Yes.") } });
   noteAnswered(thread, 50, 200_000, USAGE);
   endTurnMark(sql, n, { reason: "end_turn" }, RULES, n);
-  beginRun(sql, "session-notes", { first: n, last: n }, "Note it.", n);
+  beginRun(sql, "session-notes", { first: n, last: n }, n);
   endRun(sql, "session-notes", "end_turn", n);
   if (n % CUT === 0) {
     writeView(thread, { cut: lastEntry(thread), head: [], results: 0, thinking: 0 });

@@ -5,6 +5,7 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import type { AccountStub } from "../../../src/platform/objects/account-rpc.ts";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
+import { keepNoted } from "../../../src/platform/state.ts";
 import { lastSeq } from "../rows/events.ts";
 import { listedVersion, noteListed } from "../rows/listed.ts";
 import { readMeta } from "../rows/meta.ts";
@@ -27,7 +28,12 @@ export interface Reports {
   due(): boolean;
 }
 
-export function createReports(session: SessionContext, gone: () => boolean): Reports {
+/** `moreComes`: background work is about to use more tokens, and reports those of the turn with its own. */
+export function createReports(
+  session: SessionContext,
+  gone: () => boolean,
+  moreComes: () => boolean,
+): Reports {
   const { sql } = session;
   /** What the account was told last by this instance. */
   let told: string | undefined;
@@ -57,9 +63,9 @@ export function createReports(session: SessionContext, gone: () => boolean): Rep
     return false;
   }
 
-  async function send(): Promise<void> {
+  async function send(all: boolean): Promise<void> {
     if (gone()) return;
-    const rows = unreportedUsage(sql);
+    const rows = all || !moreComes() ? unreportedUsage(sql) : [];
     if (rows.length === 0 && !unknown()) return;
     try {
       const meta = readMeta(sql);
@@ -69,13 +75,10 @@ export function createReports(session: SessionContext, gone: () => boolean): Rep
       account ??= accountStub(session.env, meta);
       await account.reportUsage(meta.id, rows, listed);
       if (gone()) return;
-      const note = () => {
-        markReported(sql, rows);
-        noteListed(sql, listed.version);
-      };
       // The next turn takes it to disk. An instance that only looks has none, and would tell it each time.
-      if (told === undefined) session.commit(note);
-      else note();
+      markReported(sql, rows);
+      noteListed(sql, listed.version);
+      if (told === undefined) session.commit(() => keepNoted(sql));
       told = now;
     } catch (error) {
       // A stub whose call has failed may be broken for good.
@@ -87,7 +90,7 @@ export function createReports(session: SessionContext, gone: () => boolean): Rep
   async function sendAndLook(): Promise<void> {
     const before = mark();
     telling = true;
-    await send();
+    await send(false);
     telling = false;
     // It may have changed on the way. What could not be sent is left to the alarm.
     if (told === before) tell();
@@ -98,7 +101,7 @@ export function createReports(session: SessionContext, gone: () => boolean): Rep
   }
 
   return {
-    send,
+    send: () => send(true),
     tell,
     changed() {
       told = "changed";

@@ -5,6 +5,7 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import { within } from "../../../src/platform/sleep.ts";
+import { keepNoted } from "../../../src/platform/state.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
 import { BUDGET_MS, STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
@@ -190,6 +191,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     setAlarm,
     onAlarm() {
       alarmAt = undefined;
+      commit(() => keepNoted(sql));
       this.onRequest();
       ctx.waitUntil(background.reportUsage());
       startDue();

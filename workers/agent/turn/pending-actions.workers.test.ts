@@ -3,7 +3,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
-import { transaction } from "../../../src/platform/state.ts";
+import { keepNoted, transaction } from "../../../src/platform/state.ts";
 import type { CallAnswer } from "../../../src/shared/loop/pending-action.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import { appendEvent } from "../rows/events.ts";
@@ -168,9 +168,8 @@ async function waiting(): Promise<string> {
       );
     }
     // The account knows of it, so that no alarm is set to tell it.
-    transaction(storage, () =>
-      noteListed(sql, listedState(sql, readMeta(sql), currentTurn(sql)).version),
-    );
+    noteListed(sql, listedState(sql, readMeta(sql), currentTurn(sql)).version);
+    transaction(storage, () => keepNoted(sql));
   });
   return id;
 }

@@ -6,7 +6,7 @@ import { DRAIN_MS, LEASE_MS } from "../shared/limits/extraction.ts";
 import { STORE_MOST_BYTES, STORE_SPILL_BYTES } from "../shared/limits/memory.ts";
 import { NOTES_FIRST_TOKENS, NOTES_GROWTH_TOKENS, NOTES_WAIT_MS } from "../shared/limits/notes.ts";
 import { APPROVAL_TIMEOUT_MS, CUSTOM_TOOL_TIMEOUT_MS } from "../shared/limits/tools.ts";
-import { MODEL_IDLE_MS } from "../shared/limits/turn.ts";
+import { MODEL_IDLE_MS, SESSION_MOST_BYTES } from "../shared/limits/turn.ts";
 import { type MemoryPath, memoryBase, memoryPath } from "../shared/settings/memory-path.ts";
 import { permissionMode } from "../shared/tools/permission.ts";
 
@@ -76,6 +76,8 @@ const variables = z.object({
   /** A memory store's database: from where on its history moves to R2, and where it is full. */
   STORE_SPILL_BYTES: between(0, STORE_MOST_BYTES).default(STORE_SPILL_BYTES),
   STORE_MOST_BYTES: between(0, STORE_MOST_BYTES).default(STORE_MOST_BYTES),
+  /** Where a session's database is full. */
+  SESSION_MOST_BYTES: between(0, SESSION_MOST_BYTES).default(SESSION_MOST_BYTES),
   DAILY_TOKEN_BUDGET: between(1, 1_000_000_000_000).optional(),
 });
 

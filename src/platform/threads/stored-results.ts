@@ -8,6 +8,7 @@ import type { FileEntry, StoredFile } from "../../shared/files/store.ts";
 import { ROW_BYTES } from "../../shared/limits/turn.ts";
 import { STORED_DIRECTORY } from "../../shared/loop/stored-result.ts";
 import { byteLength } from "../../shared/text/bytes.ts";
+import type { Entry } from "../../shared/thread/entry.ts";
 import { cutPage } from "../page.ts";
 import type { Thread } from "./thread.ts";
 
@@ -20,7 +21,7 @@ export function storeResult(
   sql.exec(
     `INSERT OR REPLACE INTO stored_results (path, thread, at, size, etag, body)
      VALUES (?, ?, ?, ?, ?, ?)`,
-    path.slice(STORED_DIRECTORY.length + 1),
+    storedName(path),
     id,
     now,
     byteLength(content),
@@ -28,6 +29,24 @@ export function storeResult(
     `${now}-${path.length}-${content.length}`,
     content,
   );
+}
+
+/** Deletes the stored results that these entries do not name. Within a transaction. */
+export function keepResultsOf({ sql, id }: Thread, entries: readonly Entry[]): void {
+  const paths = entries.flatMap(({ origin }) =>
+    origin.type === "results" ? origin.stored.map(({ path }) => storedName(path)) : [],
+  );
+  sql.exec(
+    `DELETE FROM stored_results
+     WHERE thread = ? AND path NOT IN (SELECT value FROM json_each(?))`,
+    id,
+    JSON.stringify(paths),
+  );
+}
+
+/** The name below the directory of stored results. */
+function storedName(path: string): string {
+  return path.slice(STORED_DIRECTORY.length + 1);
 }
 
 type Row = { path: string; at: number; size: number; etag: string };

@@ -4,6 +4,13 @@
 export const ROW_BYTES = 1_900_000;
 /** A model's answer, in UTF-8 bytes of JSON: it must fit one row. */
 export const ANSWER_BYTES = 1_500_000;
+/**
+ * A session's database from which on it takes no new message, in bytes. The platform's limit is 10 GB
+ * (Durable Objects, platform documentation); turns that are queued or run need some of the rest.
+ */
+export const SESSION_MOST_BYTES = 8_000_000_000;
+/** More than that for a turn that runs: before its next model call it is ended then, in bytes. */
+export const SESSION_TURN_BYTES = 1_000_000_000;
 /** Model calls in one turn. */
 export const TURN_ITERATIONS = 50;
 /** Attempts of one model call before the turn fails. */

@@ -10,6 +10,7 @@ import {
   readSize,
   tailTokens,
 } from "../../../src/platform/threads/size.ts";
+import { keepResultsOf } from "../../../src/platform/threads/stored-results.ts";
 import type { Thread } from "../../../src/platform/threads/thread.ts";
 import {
   readMessages,
@@ -214,6 +215,7 @@ async function commitCompaction(
   if (signal.aborted) return "stopped";
   session.commit(() => {
     writeView(thread, view);
+    keepResultsOf(thread, [...head, ...kept]);
     changeSize(thread, {
       counted: counted ?? null,
       upTo: counted === undefined ? 0 : lastEntry(thread),

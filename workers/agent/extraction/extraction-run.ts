@@ -4,6 +4,7 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { lastEntry, measureTurns } from "../../../src/platform/threads/entries.ts";
+import { changeProgress } from "../../../src/platform/threads/progress.ts";
 import { progressHook } from "../../../src/platform/threads/progress-hook.ts";
 import { knownFiles, readFiles } from "../../../src/platform/threads/read-files.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
@@ -25,6 +26,7 @@ import {
   unfinishedRun,
   withTask,
 } from "../rows/runs.ts";
+import { FORK_TURN } from "../rows/session-threads.ts";
 import type { Conversation } from "../setup/conversation.ts";
 import { sessionMounts } from "../setup/conversation.ts";
 import { driveFork } from "../setup/drive-fork.ts";
@@ -125,6 +127,7 @@ function settleHook({ sql }: SessionContext, run: Run): StepHook {
       if (step.type !== "answered" || step.outcome?.reason !== "end_turn") return false;
       const begun = unfinishedRun(sql, "extraction");
       if (begun?.n !== run.n || lastEntry(run.thread) > 0) return false;
+      changeProgress(run.thread, FORK_TURN, { iteration: 1 });
       settle(sql, run, [], step.outcome, now);
       return true;
     },

@@ -25,6 +25,7 @@ import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import { currentTurn } from "../rows/turns.ts";
 import { openMemory } from "../setup/memory.ts";
+import { requireSpace } from "../setup/space.ts";
 import { joinPreviews } from "../stream/join-previews.ts";
 import type { Subscriber } from "../stream/subscription.ts";
 import { acceptEvent } from "../turn/accept-event.ts";
@@ -83,6 +84,10 @@ export class Session extends DurableObject<AgentEnv> {
       this.#openToWrite();
       const earlier = earlierReply(this.#sql, request);
       if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
+      // Who answers or interrupts a turn helps to end it.
+      if (events.some(({ type }) => type === "user.message")) {
+        requireSpace({ sql: this.#sql, settings: variablesOf(this.env) });
+      }
       const stored = this.#commit(() => {
         const now = Date.now();
         const begun = this.#work.runningTurn();

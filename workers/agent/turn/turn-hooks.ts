@@ -9,6 +9,7 @@ import { changeTurn } from "../rows/turns.ts";
 import { usageHook } from "../rows/usage.ts";
 import type { Conversation } from "../setup/conversation.ts";
 import type { SessionContext } from "../setup/session-context.ts";
+import { spaceHook } from "../setup/space.ts";
 import { subrequestsHook } from "../setup/subrequests.ts";
 import { eventsHook } from "./events-hook.ts";
 import { joiningHook } from "./joining-hook.ts";
@@ -19,6 +20,7 @@ import { savedHook } from "./saved-hook.ts";
  *
  * progress     record                       forgets deaths: the turn has come further
  * subrequests  prepare                      pauses a turn before the platform's limit
+ * space        prepare                      ends a turn before the object is full
  * context      prepare, record              makes the conversation fit, keeps account of its size
  * events       record, preview              what clients are told
  * saved        record, ended                events of saved memories; heals the index after the loop
@@ -42,6 +44,7 @@ export function turnHooks(
   const hooks = [
     progressHook(() => changeTurn(session.sql, turn.n, { deaths: 0 })),
     subrequestsHook(session.subrequests),
+    spaceHook(session),
     contextHook(session, { ...of, turn }, signal),
     eventsHook(session, turn),
     memory && savedHook(session, turn, memory, resumed),

@@ -104,14 +104,30 @@ export function defineState<T>(kind: string, schema: z.ZodType<T>, initial: T): 
   };
 }
 
+/** Something that an instance knows and that is never on disk: another instance, or one whose transaction was undone, does not know it. */
+export interface Memory<T> {
+  get(sql: SqlStorage): T | undefined;
+  set(sql: SqlStorage, value: T | undefined): void;
+}
+
+export function defineMemory<T>(): Memory<T> {
+  const held = new WeakMap<SqlStorage, { of: Known; value: T | undefined }>();
+  return {
+    get(sql) {
+      const found = held.get(sql);
+      return found?.of === knownOf(sql) ? found.value : undefined;
+    },
+    set: (sql, value) => void held.set(sql, { of: knownOf(sql), value }),
+  };
+}
+
 /** Runs a function as one transaction; the state that it changed is written at its end. */
 export function transaction<T>(storage: Storage, run: () => T): T {
-  const known = knownOf(storage.sql);
-  known.depth += 1;
+  knownOf(storage.sql).depth += 1;
   try {
     return storage.transactionSync(() => {
       const result = run();
-      if (known.depth === 1) writeState(storage.sql);
+      if (knownOf(storage.sql).depth === 1) writeState(storage.sql);
       return result;
     });
   } catch (error) {
@@ -119,15 +135,15 @@ export function transaction<T>(storage: Storage, run: () => T): T {
     forgetState(storage.sql);
     throw error;
   } finally {
-    known.depth -= 1;
+    knownOf(storage.sql).depth -= 1;
   }
 }
 
 /** What is known of an object's state is read anew: its rows were changed by something else. */
 export function forgetState(sql: SqlStorage): void {
-  const { cells } = knownOf(sql);
+  const { cells, depth } = knownOf(sql);
   for (const cell of cells.values()) cell.forget();
-  cells.clear();
+  objects.set(sql, { cells: new Map(), depth });
 }
 
 /** What was noted goes to disk with the transaction that this is called in. */

@@ -21,6 +21,8 @@ export interface ListedState {
   /** Grows with every change: of two reports the one with more is the later one. */
   version: number;
   state: string | null;
+  /** It will be another one soon, and its session tells it again meanwhile: it need not be on disk. */
+  passing?: boolean;
 }
 
 /** What a list shows of a session, so that nobody has to ask it. */

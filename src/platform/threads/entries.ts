@@ -1,8 +1,10 @@
 // The transcript of a thread: one row a message, with its origin.
 
 import * as z from "zod";
+import { byteLength } from "../../shared/text/bytes.ts";
 import type { Draft, Entry } from "../../shared/thread/entry.ts";
 import { MODEL, REMINDER, textDraft } from "../../shared/thread/entry.ts";
+import type { Message } from "../../shared/thread/messages.ts";
 import { log } from "../log.ts";
 import { plainInput } from "./calls.ts";
 import { keepRead } from "./read-files.ts";
@@ -73,10 +75,11 @@ export function appendEntry(thread: Thread, turn: number, draft: Draft): void {
   insert(thread, turn, draft);
 }
 
-function insert(thread: Thread, turn: number, { origin, message }: Draft): void {
-  const body = JSON.stringify(message);
+function insert(thread: Thread, turn: number, { origin, message, said }: Draft): void {
+  const body = said === undefined ? JSON.stringify(message) : "";
   refuseLarge(body, "A message");
-  const { type, ...details } = origin;
+  const { type, ...rest } = origin;
+  const details = said === undefined ? rest : { said };
   thread.sql.exec(
     "INSERT INTO messages (n, turn, origin, details, body) VALUES (?, ?, ?, ?, ?)",
     rowsOf(thread).before + lastEntry(thread) + 1,
@@ -101,7 +104,7 @@ export function readEntries(thread: Thread, { after = 0, upTo }: Range = {}): En
     before + after,
     upTo === undefined ? last : before + upTo,
   );
-  return [...rows].map((row) => entryOf({ ...row, n: row.n - before }));
+  return rows.toArray().map((row) => entryOf(thread, { ...row, n: row.n - before }));
 }
 
 /** The number of the last entry of a turn or of those before it; 0 if there is none. */
@@ -158,8 +161,9 @@ export function measureTurns(
 ): { entries: number; messages: number; bytes: number } {
   const { before } = rowsOf(thread);
   const rows = thread.sql
-    .exec<{ origin: string; bytes: number }>(
-      "SELECT origin, octet_length(body) AS bytes FROM messages WHERE n >= ? AND n < ? ORDER BY n",
+    .exec<{ origin: string; details: string | null; bytes: number }>(
+      `SELECT origin, details, octet_length(body) AS bytes FROM messages
+       WHERE n >= ? AND n < ? ORDER BY n`,
       before + firstFrom(thread, turns.first),
       before + firstFrom(thread, turns.last + 1),
     )
@@ -169,7 +173,10 @@ export function measureTurns(
     entries: rows.length,
     // Neighbours of one role are one message.
     messages: byModel.filter((own, at) => own !== byModel[at - 1]).length,
-    bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: rows.reduce((sum, row) => {
+      const words = row.bytes === 0 ? wordsOf(thread, row.details) : undefined;
+      return sum + (words ? byteLength(JSON.stringify(words)) : row.bytes);
+    }, 0),
   };
 }
 
@@ -178,12 +185,25 @@ export function parseEntry(value: unknown): Entry | undefined {
   return entrySchema.safeParse(value).data;
 }
 
-function entryOf({ n, turn, origin, details, body }: Row): Entry {
-  const message = parsed(messageSchema, body);
+function entryOf(thread: Thread, { n, turn, origin, details, body }: Row): Entry {
+  const message = body === "" ? wordsOf(thread, details) : parsed(messageSchema, body);
   const from = parsed(originSchema, details ?? "{}", { type: origin });
   if (message && from) return { n, turn, origin: from, message };
   log("thread.bad_message_row", { n });
   return { n, turn, ...placeholder(origin) };
+}
+
+const saidSchema = z.object({ said: z.number() });
+
+/** The message of a row that names an event. */
+function wordsOf({ said }: Thread, details: string | null): Message | undefined {
+  const named = parsed(saidSchema, details ?? "{}");
+  if (!named || !said) return undefined;
+  try {
+    return { role: "user", content: said(named.said) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Stored JSON; undefined if it is not valid. */

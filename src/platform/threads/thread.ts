@@ -3,6 +3,7 @@
 // knows which kind of object it is in.
 
 import type { Draft } from "../../shared/thread/entry.ts";
+import type { TextBlock } from "../../shared/thread/messages.ts";
 
 /** A thread of an object. */
 export interface Thread {
@@ -11,6 +12,8 @@ export interface Thread {
   id: string;
   /** Unique in its object too, from 0 to 2^20: where its messages lie. */
   number: number;
+  /** The content of what people said: of an event by its number. */
+  said?: ((event: number) => TextBlock[]) | undefined;
   /** What it begins with, where that is not on disk yet: it goes there with its first entry. */
   opening?: Opening | undefined;
 }

@@ -51,7 +51,10 @@ export interface Entry {
 }
 
 /** A message that a thread does not contain yet. */
-export type Draft = Pick<Entry, "origin" | "message">;
+export interface Draft extends Pick<Entry, "origin" | "message"> {
+  /** The number of the event that has its content, where one has: the thread does not keep it again. */
+  said?: number | undefined;
+}
 
 /** A draft of one text, with the role `user`. */
 export function textDraft(origin: Origin, text: string): Draft {

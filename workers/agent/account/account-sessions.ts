@@ -60,6 +60,9 @@ export function changeListed(sql: SqlStorage, id: string, { version, state }: Li
   );
 }
 
+/** Sessions that are told to be in a state which passes, by id; an account that starts anew is told again. */
+export type Passing = Map<string, Pick<ListedState, "version" | "state">>;
+
 /** Within a transaction. */
 export function removeListed(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM sessions WHERE id = ?", id);
@@ -67,17 +70,27 @@ export function removeListed(sql: SqlStorage, id: string): void {
 }
 
 /** A page of the sessions that exist. */
-export function listSessions(sql: SqlStorage, query: PageQuery): ListedRow[] {
+export function listSessions(sql: SqlStorage, query: PageQuery, passing: Passing): ListedRow[] {
   const { clause, values } = createdPage("ready = 1", query);
   return sql
-    .exec<{ id: string; created_at: number; state: string | null; fixed: string | null }>(
-      `SELECT id, created_at, state,
+    .exec<{
+      id: string;
+      created_at: number;
+      version: number;
+      state: string | null;
+      fixed: string | null;
+    }>(
+      `SELECT id, created_at, version, state,
          (SELECT fixed FROM session_shapes WHERE session = sessions.id) AS fixed
        FROM sessions ${clause}`,
       ...values,
     )
     .toArray()
-    .map(({ created_at, ...row }) => ({ ...row, createdAt: created_at }));
+    .map(({ id, created_at, version, state, fixed }) => {
+      const now = passing.get(id);
+      const newest = now && now.version > version ? now.state : state;
+      return { id, createdAt: created_at, state: newest, fixed };
+    });
 }
 
 /** Creations that died on the way. */

@@ -30,6 +30,7 @@ import {
   changeListed,
   createSessionTables,
   listSessions,
+  type Passing,
   removeListed,
 } from "./account-sessions.ts";
 import { addStore, createStoreTables, listStores } from "./account-stores.ts";
@@ -37,6 +38,7 @@ import { createUsageTable, reportUsage, tokensOn, usageTotals } from "./account-
 
 export class Account extends DurableObject<AgentEnv> implements AccountCalls {
   readonly #sql = this.ctx.storage.sql;
+  readonly #passing: Passing = new Map();
 
   constructor(ctx: DurableObjectState, env: AgentEnv) {
     super(ctx, env);
@@ -85,11 +87,12 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
   }
 
   remove(id: string): void {
+    this.#passing.delete(id);
     this.ctx.storage.transactionSync(() => removeListed(this.#sql, id));
   }
 
   list(query: PageQuery): ListedRow[] {
-    return listSessions(this.#sql, query);
+    return listSessions(this.#sql, query, this.#passing);
   }
 
   /** Creations that died on the way, for the caller to clear and remove. */
@@ -121,9 +124,12 @@ export class Account extends DurableObject<AgentEnv> implements AccountCalls {
    * changes nothing.
    */
   reportUsage(sessionId: string, rows: UsageRow[], listed?: ListedState): void {
+    const { passing = false } = listed ?? {};
+    if (listed && passing) this.#passing.set(sessionId, listed);
+    else this.#passing.delete(sessionId);
     this.ctx.storage.transactionSync(() => {
       if (rows.length > 0) reportUsage(this.#sql, sessionId, rows, Date.now());
-      if (listed) changeListed(this.#sql, sessionId, listed);
+      if (listed && !passing) changeListed(this.#sql, sessionId, listed);
     });
   }
 

@@ -130,8 +130,9 @@ async function underLease(
   if (!memory) return { status: "done" };
   await requireStore(lease.stub);
   const of = { ...own, memory };
-  const run = await openRun(session, of, lease, due);
-  const end = endOf(run) ?? (await driveRun(session, of, run, lease, signal));
+  const opened = await openRun(session, of, lease, due);
+  const { run } = opened;
+  const end = endOf(run) ?? (await driveRun(session, of, opened, lease, signal));
   if (!end || end.outcome.reason === "interrupted") {
     return { status: "retry", afterMs: RESEND_FIRST_MS };
   }

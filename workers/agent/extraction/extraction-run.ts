@@ -17,6 +17,7 @@ import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { FailureKind } from "../../../src/shared/loop/model.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { Tool } from "../../../src/shared/loop/tool.ts";
+import { takeFirstTry } from "../rows/extraction-state.ts";
 import type { Run } from "../rows/runs.ts";
 import {
   beginRun,
@@ -46,17 +47,18 @@ interface Extracted extends Conversation {
 
 /**
  * The run that is to be gone on with, or a new one over these turns, which knows the files that its parent
- * knows now.
+ * knows now. `deaths`: how often the process died since its last step.
  */
 export async function openRun(
   { sql, commit, now }: SessionContext,
   { thread, memory }: Extracted,
   { stub }: Lease,
   due: Batch,
-): Promise<Run> {
+): Promise<{ run: Run; deaths: number }> {
+  const goOn = (run: Run) => ({ run, deaths: commit(() => countStart(sql, "extraction")) });
   const begun = unfinishedRun(sql, "extraction");
   // Its task is on disk with its first entry.
-  if (begun && lastEntry(begun.thread) > 0) return begun;
+  if (begun && lastEntry(begun.thread) > 0) return goOn(begun);
   const known = unwrap(await stub.scan(SCAN_FILES));
   const turns = begun ? { first: begun.firstTurn, last: begun.lastTurn } : due;
   const task = extractionPrompt({
@@ -65,19 +67,24 @@ export async function openRun(
     known,
     iterations: EXTRACTION_ITERATIONS,
   });
-  const run = begun ?? commit(() => beginRun(sql, "extraction", due, now()));
-  return withTask(run, task, readFiles(thread));
+  const files = readFiles(thread);
+  if (begun) return goOn(withTask(begun, task, files));
+  const begin = (how: "write" | "note") => beginRun(sql, "extraction", due, now(), how);
+  const run = takeFirstTry(sql) ? begin("note") : commit(() => begin("write"));
+  return { run: withTask(run, task, files), deaths: 0 };
 }
 
 /** Undefined where it was cut off: its signal, a lease that passed on, or somebody who ended the run. */
 export async function driveRun(
   session: SessionContext,
   of: Extracted,
-  run: Run,
+  { run, deaths }: { run: Run; deaths: number },
   lease: Lease,
   signal: AbortSignal,
 ): Promise<ForkEnd | undefined> {
   const { sql, settings } = session;
+  // A run that dies at one step again and again would take the session with it for ever.
+  if (deaths >= STEP_DEATHS) return { outcome: { reason: "stopped" }, died: true };
   const stop = new AbortController();
   const cut = AbortSignal.any([signal, stop.signal]);
   const deadline = session.now() + EXTRACTION_MS;
@@ -101,10 +108,6 @@ export async function driveRun(
     if (isLate() || !isUnfinished(sql, run)) stop.abort();
     return cut.aborted;
   };
-  // A run that dies at one step again and again would take the session with it for ever.
-  if (session.commit(() => countStart(sql, "extraction")) >= STEP_DEATHS) {
-    return { outcome: { reason: "stopped" }, died: true };
-  }
   const progress = progressHook(() => forgetDeaths(sql, run));
   const heart = keepAlive(lease, settings.LEASE_MS, stop);
   const timer = setTimeout(() => stop.abort(), EXTRACTION_MS);

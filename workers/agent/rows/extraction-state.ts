@@ -3,7 +3,7 @@
 // depends on a queue message arriving, or arriving once.
 
 import * as z from "zod";
-import { defineState } from "../../../src/platform/state.ts";
+import { defineMemory, defineState } from "../../../src/platform/state.ts";
 import { measureTurns } from "../../../src/platform/threads/entries.ts";
 import type { MarkedTurn, NextBatch } from "../../../src/shared/extraction/batch.ts";
 import { markOf, nextBatch } from "../../../src/shared/extraction/batch.ts";
@@ -51,6 +51,8 @@ const NONE: ExtractionState = {
 };
 
 const state = defineState("extraction", schema, NONE);
+/** What this instance has asked for and nobody has begun yet. */
+const asked = defineMemory<number>();
 
 export function readExtraction(sql: SqlStorage): ExtractionState {
   return state.read(sql);
@@ -113,7 +115,19 @@ export function endTurnMark(
 /** Asks for an extraction of all turns up to this one; a newer request takes the older one's place. */
 function requestExtraction(sql: SqlStorage, upTo: number, now: number): void {
   const { requested } = readExtraction(sql);
-  if (upTo > requested) changeExtraction(sql, { requested: upTo, sends: 0, resendAt: now });
+  if (upTo <= requested) return;
+  changeExtraction(sql, { requested: upTo, sends: 0, resendAt: now });
+  asked.set(sql, upTo);
+}
+
+/**
+ * Whether this instance asked for what is due itself and it is tried for the first time: then its beginning
+ * need not be on disk before it, and deaths are counted from the second try on.
+ */
+export function takeFirstTry(sql: SqlStorage): boolean {
+  const own = asked.get(sql) === readExtraction(sql).requested;
+  asked.set(sql, undefined);
+  return own;
 }
 
 /** A queue message was sent: when the next one is due if nothing comes of it. Forgotten, it is sent again. */

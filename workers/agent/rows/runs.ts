@@ -56,6 +56,23 @@ const unfinished = defineState(
 /** The number of the newest run, of whatever purpose. */
 const newest = defineState("runs", z.number(), 0);
 
+const endedSchema = z.object({
+  purpose: z.string(),
+  n: z.number(),
+  firstTurn: z.number(),
+  lastTurn: z.number(),
+  outcome: z.string(),
+  iterations: z.number(),
+  startedAt: z.number(),
+  endedAt: z.number(),
+});
+type Ended = z.infer<typeof endedSchema>;
+
+/** Most runs end without a call. So many of them are state until they become rows together. */
+const QUIET_RUNS = 4;
+const quiet = defineState("quiet runs", z.array(endedSchema), []);
+const NO_LOG: RunLog = { calls: [], saved: [] };
+
 type Row = {
   n: number;
   first_turn: number;
@@ -67,18 +84,22 @@ type Row = {
   ended_at: number;
 };
 
-/** Begins a run. Its task goes to disk with the first step that it takes (`withTask`). Within a transaction. */
+/**
+ * Begins a run, and starts it. Its task goes to disk with the first step that it takes (`withTask`).
+ * `how`: "note" where a death before that may forget it. Within a transaction.
+ */
 export function beginRun(
   sql: SqlStorage,
   purpose: RunPurpose,
   turns: { first: number; last: number },
   now: number,
+  how: "write" | "note" = "write",
 ): Run {
   const n = newest.read(sql) + 1;
-  newest.write(sql, n);
+  newest[how](sql, n);
   const log = { calls: [], saved: [] };
-  const run = { n, firstTurn: turns.first, lastTurn: turns.last, startedAt: now, deaths: 0, log };
-  unfinished.write(sql, run, purpose);
+  const run = { n, firstTurn: turns.first, lastTurn: turns.last, startedAt: now, deaths: 1, log };
+  unfinished[how](sql, run, purpose);
   const thread = forkThread(sql, n);
   return { ...run, purpose, thread, outcome: undefined, iterations: 0, endedAt: undefined };
 }
@@ -143,7 +164,11 @@ function endedRuns(
   purpose: RunPurpose,
   { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
 ): Run[] {
-  return sql
+  const kept = quiet
+    .read(sql)
+    .filter((run) => run.purpose === purpose && run.n < before)
+    .map((run): Run => ({ ...run, purpose, thread: forkThread(sql, run.n), log: NO_LOG }));
+  const rows = sql
     .exec<Row>(
       "SELECT * FROM runs WHERE purpose = ? AND n < ? ORDER BY n DESC LIMIT ?",
       purpose,
@@ -165,31 +190,45 @@ function endedRuns(
         endedAt: row.ended_at,
       }),
     );
+  return [...kept, ...rows].toSorted((one, other) => other.n - one.n).slice(0, limit);
 }
 
 /** Ends the run of a purpose, in words that people read; without one it does nothing. Within a transaction. */
 export function endRun(sql: SqlStorage, purpose: RunPurpose, outcome: string, now: number): void {
   const run = unfinishedRun(sql, purpose);
   if (!run) return;
-  sql.exec(
-    `INSERT INTO runs
-       (purpose, n, first_turn, last_turn, outcome, iterations, started_at, ended_at, log)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    purpose,
-    run.n,
-    run.firstTurn,
-    run.lastTurn,
-    outcome,
-    run.iterations,
-    run.startedAt,
-    now,
-    JSON.stringify(run.log),
-  );
+  const { n, firstTurn, lastTurn, iterations, startedAt, log } = run;
+  const ended = { purpose, n, firstTurn, lastTurn, outcome, iterations, startedAt, endedAt: now };
+  if (log.calls.length > 0 || log.saved.length > 0) addRow(sql, ended, log);
+  else addQuiet(sql, ended);
   unfinished.clear(sql, purpose);
   clearThread(run.thread);
 }
 
-/** A run begins, or goes on; gives back how often it died since its last step. Within a transaction. */
+function addQuiet(sql: SqlStorage, ended: Ended): void {
+  const runs = [...quiet.read(sql), ended];
+  if (runs.length >= QUIET_RUNS) for (const run of runs) addRow(sql, run, NO_LOG);
+  quiet.write(sql, runs.length >= QUIET_RUNS ? [] : runs);
+}
+
+function addRow(sql: SqlStorage, run: Ended, log: RunLog): void {
+  sql.exec(
+    `INSERT INTO runs
+       (purpose, n, first_turn, last_turn, outcome, iterations, started_at, ended_at, log)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    run.purpose,
+    run.n,
+    run.firstTurn,
+    run.lastTurn,
+    run.outcome,
+    run.iterations,
+    run.startedAt,
+    run.endedAt,
+    JSON.stringify(log),
+  );
+}
+
+/** A run goes on; gives back how often it died since its last step. Within a transaction. */
 export function countStart(sql: SqlStorage, purpose: RunPurpose): number {
   const run = unfinished.read(sql, purpose);
   if (!run) return 0;

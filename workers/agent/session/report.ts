@@ -73,11 +73,13 @@ export function createReports(
       const now = mark();
       const listed = listedState(sql, meta, turn);
       account ??= accountStub(session.env, meta);
-      await account.reportUsage(meta.id, rows, listed);
+      // While a turn runs, the next look is near: the watchdog's.
+      const passing = turn !== undefined && turn.resumeAt === undefined;
+      await account.reportUsage(meta.id, rows, { ...listed, passing });
       if (gone()) return;
       // The next turn takes it to disk. An instance that only looks has none, and would tell it each time.
       markReported(sql, rows);
-      noteListed(sql, listed.version);
+      if (!passing) noteListed(sql, listed.version);
       if (told === undefined) session.commit(() => keepNoted(sql));
       told = now;
     } catch (error) {

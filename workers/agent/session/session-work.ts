@@ -192,6 +192,8 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     onAlarm() {
       alarmAt = undefined;
       commit(() => keepNoted(sql));
+      // An account that started anew meanwhile does not know that a turn runs.
+      if (running) background.reports.changed();
       this.onRequest();
       ctx.waitUntil(background.reportUsage());
       startDue();

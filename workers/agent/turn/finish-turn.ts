@@ -32,7 +32,7 @@ export function startTurn(sql: SqlStorage, turn: Turn, now: number): number {
   const deaths = turn.status === "running" && !resting ? turn.deaths + 1 : 0;
   if (turn.status === "queued") {
     const message = { role: "user" as const, content: userWords(sql, turn) };
-    appendEntry(mainThread(sql), turn.n, { origin: USER, message });
+    appendEntry(mainThread(sql), turn.n, { origin: USER, message, said: turn.eventSeq });
   }
   if (resting || (turn.status === "queued" && !followsAnother(sql, turn))) {
     appendEvent(sql, { type: "session.status_running", turn_id: turn.eventId }, now);

@@ -25,7 +25,7 @@ export function joiningHook(
       return queuedTurns(sql).map((queued): Draft => {
         const message: Message = { role: "user", content: userWords(sql, queued) };
         taken.set(message, queued);
-        return { origin: USER, message };
+        return { origin: USER, message, said: queued.eventSeq };
       });
     },
     /** The turn that the message would have had is over. */

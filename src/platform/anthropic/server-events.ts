@@ -76,7 +76,9 @@ function* joined(lines: readonly string[], pending: Pending, headers: Headers): 
 /** The message that this line ends; undefined where it ends none, or one that says nothing. */
 function takeLine(pending: Pending, line: string): { event: string; data: string } | undefined {
   if (line !== "") {
-    const [, field, value = ""] = /^([^:]*)(?:: ?(.*))?$/su.exec(line) ?? [];
+    const colon = line.indexOf(":");
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
     if (field === "event") pending.event = value;
     if (field === "data") pending.data.push(value);
     return undefined;

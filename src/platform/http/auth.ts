@@ -34,22 +34,37 @@ const claims = z.object({
 
 const keySets = new Map<string, ReturnType<typeof createRemoteJWKSet>>();
 
+/** Tokens that were checked a moment ago: to import a key and to check a signature takes a millisecond. */
+const checked = new Map<string, { principal: Principal; until: number }>();
+const CHECKED_MOST = 1000;
+/** A key that was withdrawn is noticed this late, in milliseconds. */
+const CHECKED_MS = 60_000;
+
 /** The principal of a token, or undefined where it is missing, forged, expired or incomplete. */
 export async function principalOf(
   headers: Headers,
   rules: TokenRules,
+  now: number = Date.now(),
 ): Promise<Principal | undefined> {
   const token = bearer(headers);
   if (!token) return undefined;
+  const { secret, jwksUrl, issuer, audience } = rules;
+  const name = JSON.stringify([token, secret, jwksUrl, issuer, audience]);
+  const known = checked.get(name);
+  if (known && known.until > now) return known.principal;
+  checked.delete(name);
   try {
-    const options = {
-      requiredClaims: ["exp"],
-      issuer: rules.issuer,
-      audience: rules.audience,
-    };
+    const options = { requiredClaims: ["exp"], issuer, audience, currentDate: new Date(now) };
     const { payload } = await verify(token, rules, options);
     const { org, sub, role, repos } = claims.parse(payload);
-    return { tenant: org, user: sub, role, repos };
+    const principal = { tenant: org, user: sub, role, repos };
+    const until = Math.min(now + CHECKED_MS, (payload.exp ?? 0) * 1000);
+    checked.set(name, { principal, until });
+    for (const oldest of checked.keys()) {
+      if (checked.size <= CHECKED_MOST) break;
+      checked.delete(oldest);
+    }
+    return principal;
   } catch {
     return undefined;
   }

@@ -21,8 +21,10 @@ import { appendEvent } from "../rows/events.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import type { Session } from "../session/session.ts";
 import { sessionStub } from "../session/stubs.ts";
+import { MODEL } from "../testing/context-fixture.ts";
 import { eventually } from "../testing/eventually-fixture.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
+import { withFetch } from "../testing/session-object-fixture.ts";
 import { sessionRoutes } from "./routes-sessions.ts";
 
 declare global {
@@ -32,6 +34,13 @@ declare global {
 }
 
 type Shape = Record<string, unknown>;
+
+withFetch(
+  ({ signal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+    }),
+);
 
 test("a list of 300 sessions asks no session, and shows what each would say of itself", async () => {
   const user = newUser();
@@ -85,7 +94,10 @@ test("a session is running from its message on, and idle with its end", async ()
   const id = await make(user, {});
   const status = async () => (await user.list("")).data.map((shape) => shape.status);
   expect(await status()).toEqual(["idle"]);
-  // Its model cannot be reached: it tries again, and again.
+  // A turn that is over in a moment would not be told of: its model does not answer.
+  await user.inside(id, (_sql, _state, instance) => {
+    Reflect.set(instance, "env", { ...env, ...MODEL });
+  });
   unwrap(await user.session(id).send([say("hello")], undefined));
   await eventually(async () => (await status())[0] !== "idle");
   unwrap(await user.session(id).send([{ type: "user.interrupt" }], undefined));

@@ -3,6 +3,7 @@
 
 import { numberedId, numberOfId } from "../../../src/platform/ids.ts";
 import { conditions } from "../../../src/platform/sql.ts";
+import { defineMemory } from "../../../src/platform/state.ts";
 import { refuseLarge } from "../../../src/platform/threads/row-size.ts";
 import type { EventDraft } from "../../../src/shared/events/event.ts";
 import { EVENT_PAGE_BYTES } from "../../../src/shared/limits/http.ts";
@@ -14,6 +15,9 @@ import { EVENT_PAGE_BYTES } from "../../../src/shared/limits/http.ts";
 export const EVENTS_TABLE = `CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL,
     body TEXT NOT NULL)`;
+
+/** What the transaction that is open has appended. */
+const appended = defineMemory<StoredEvent[]>();
 
 /** Events that may be stored between the announcement of one and itself. */
 const ANNOUNCED_AHEAD = 10_000;
@@ -40,7 +44,16 @@ export function appendEvent(sql: SqlStorage, draft: EventDraft, now: number): St
     now,
     body,
   );
-  return { seq, id, type, json: jsonOf({ seq, id, type, at: now, body }) };
+  const event = { seq, id, type, json: jsonOf({ seq, id, type, at: now, body }) };
+  appended.set(sql, [...(appended.get(sql) ?? []), event]);
+  return event;
+}
+
+/** What was appended since the last call, in its order: to be asked after each transaction. */
+export function takeAppended(sql: SqlStorage): StoredEvent[] {
+  const events = appended.get(sql) ?? [];
+  appended.set(sql, undefined);
+  return events;
 }
 
 /** The id of an event that is announced now and stored later. */

@@ -5,15 +5,20 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import type { AccountStub } from "../../../src/platform/objects/account-rpc.ts";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
+import { delay } from "../../../src/platform/sleep.ts";
 import { keepNoted } from "../../../src/platform/state.ts";
 import { lastSeq } from "../rows/events.ts";
 import { listedVersion, noteListed } from "../rows/listed.ts";
 import { readMeta } from "../rows/meta.ts";
+import type { Turn } from "../rows/turns.ts";
 import { currentTurn } from "../rows/turns.ts";
 import { markReported, unreportedUsage } from "../rows/usage.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import { isPaused } from "../turn/pause-turn.ts";
 import { listedState } from "./session-shape.ts";
+
+/** How long a turn runs before its account is told that it does, in milliseconds. */
+const PASSING_MS = 300;
 
 export interface Reports {
   /** Reports what the account does not know; never throws. */
@@ -38,6 +43,7 @@ export function createReports(
   /** What the account was told last by this instance. */
   let told: string | undefined;
   let telling = false;
+  let waiting = false;
   // One stub: its calls arrive in their order.
   let account: AccountStub | undefined;
 
@@ -74,7 +80,7 @@ export function createReports(
       const listed = listedState(sql, meta, turn);
       account ??= accountStub(session.env, meta);
       // While a turn runs, the next look is near: the watchdog's.
-      const passing = turn !== undefined && turn.resumeAt === undefined;
+      const passing = passes(turn);
       await account.reportUsage(meta.id, rows, { ...listed, passing });
       if (gone()) return;
       // The next turn takes it to disk. An instance that only looks has none, and would tell it each time.
@@ -99,7 +105,17 @@ export function createReports(
   }
 
   function tell(): void {
-    if (!telling && !gone() && unknown()) session.waitUntil(sendAndLook());
+    if (telling || gone() || !unknown()) return;
+    if (!passes(currentTurn(sql))) session.waitUntil(sendAndLook());
+    else if (!waiting) session.waitUntil(tellIfItLasts());
+  }
+
+  /** A turn that is over in a moment is told by its end. */
+  async function tellIfItLasts(): Promise<void> {
+    waiting = true;
+    await delay(PASSING_MS);
+    waiting = false;
+    if (!telling && !gone() && unknown()) await sendAndLook();
   }
 
   return {
@@ -113,4 +129,9 @@ export function createReports(
     },
     due: () => unreportedUsage(sql).length > 0 || unknown(),
   };
+}
+
+/** A turn that runs, or is about to, will be something else soon. */
+function passes(turn: Turn | undefined): boolean {
+  return turn !== undefined && turn.resumeAt === undefined;
 }

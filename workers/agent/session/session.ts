@@ -18,7 +18,7 @@ import type { ClientEvent } from "../contract/client-events.ts";
 import type { NotesPage } from "../notes/notes-page.ts";
 import { notesPage, putNotes } from "../notes/notes-page.ts";
 import type { EventQuery } from "../rows/events.ts";
-import { appendEvent, eventsById } from "../rows/events.ts";
+import { appendEvent, eventsById, takeAppended } from "../rows/events.ts";
 import { readExtraction } from "../rows/extraction-state.ts";
 import { earlierReply, keepReply } from "../rows/idempotency.ts";
 import type { NewMeta } from "../rows/meta.ts";
@@ -224,7 +224,8 @@ export class Session extends DurableObject<AgentEnv> {
     if (this.#gone) throw notFound();
     const result = transaction(this.ctx.storage, write);
     this.#previews.flush();
-    for (const subscriber of this.#subscribers) subscriber.wake();
+    const events = takeAppended(this.#sql);
+    if (events.length > 0) for (const subscriber of this.#subscribers) subscriber.wake(events);
     return result;
   }
 

@@ -136,7 +136,7 @@ describe("the end", () => {
       if (!early) await client.readFrames(3);
       await client.cancel();
       expect(log.subscribers.size).toBe(0);
-      subscriber?.wake();
+      subscriber?.wake([]);
       subscriber?.preview([start("a")]);
       subscriber?.finish(log.append());
     }
@@ -360,15 +360,14 @@ test("a stream that asks for more while it is given something gets each event on
     }
   })();
   for (let seq = 1; seq <= 300; seq += 3) {
-    for (const n of [seq, seq + 1, seq + 2]) {
-      events.push({
-        seq: n,
-        id: `sevt_${n}`,
-        type: "x",
-        json: `{"seq":${n},"pad":"${"p".repeat(900)}"}`,
-      });
-    }
-    subscriber?.wake();
+    const news = [seq, seq + 1, seq + 2].map((n) => ({
+      seq: n,
+      id: `sevt_${n}`,
+      type: "x",
+      json: `{"seq":${n},"pad":"${"p".repeat(900)}"}`,
+    }));
+    events.push(...news);
+    subscriber?.wake(news);
     if (seq % 10 === 1) await Promise.resolve();
   }
   await reading;

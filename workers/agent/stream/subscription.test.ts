@@ -74,7 +74,7 @@ describe("a subscription", () => {
     client.cancel();
   });
 
-  test("reads the log where it has grown, and not where it is only asked for more", () => {
+  test("reads the log for what it has not at hand, and not where it is only asked for more", () => {
     const log = filled(250);
     const client = open(log, 1_000, { previews: ["agent.message"] });
     client.drain();
@@ -86,9 +86,33 @@ describe("a subscription", () => {
     }
     expect(log.reads.count).toBe(read);
     log.append();
-    client.drain();
-    expect(log.reads.count).toBe(read + 1);
     expect(client.written.at(-1)).toBe(251);
+    expect(log.reads.count).toBe(read);
+    // What it is told of does not follow what it has: the log has what is between.
+    const [subscriber] = log.subscribers;
+    log.subscribers.clear();
+    log.append();
+    const last = log.append();
+    subscriber?.wake([last]);
+    expect(client.written.slice(-3)).toEqual([251, 252, 253]);
+    expect(log.reads.count).toBe(read + 1);
+    // Told twice it is written once.
+    subscriber?.wake([last]);
+    expect(client.written.slice(-2)).toEqual([252, 253]);
+    client.cancel();
+  });
+
+  test("takes what it is told while it has room, and reads the rest when there is room again", () => {
+    const log = filled(1);
+    const client = open(log, 4);
+    client.drain();
+    for (let n = 0; n < 6; n += 1) log.append();
+    expect(client.written).toEqual(range(1, 4));
+    client.readAll();
+    client.drain();
+    client.readAll();
+    client.drain();
+    expect(client.written).toEqual(range(1, 7));
     client.cancel();
   });
 
@@ -120,7 +144,7 @@ describe("a subscription", () => {
     subscriber?.finish(log.append("gone", "session.deleted"));
     expect(client.written).toEqual([1, 2, "left out 3", 6, "closed"]);
     expect(log.subscribers.size).toBe(0);
-    subscriber?.wake();
+    subscriber?.wake([]);
     subscriber?.finish(log.append());
     client.drain();
     expect(client.written.at(-1)).toBe("closed");
@@ -157,7 +181,7 @@ describe("a subscription", () => {
     const [subscriber] = log.subscribers;
     client.cancel();
     client.drain();
-    subscriber?.wake();
+    subscriber?.wake([]);
     subscriber?.preview([start("a")]);
     subscriber?.finish(log.append());
     expect(client.written).toEqual([]);

@@ -14,8 +14,8 @@ const FINISH_BYTES = 4_000_000;
 
 /** What a session calls on those who listen to it. */
 export interface Subscriber {
-  /** The log has grown. */
-  wake(): void;
+  /** The log has grown by these events, in their order. */
+  wake(events: readonly StoredEvent[]): void;
   preview(frames: readonly PreviewFrame[]): void;
   /**
    * The log is about to be cleared: this event is the last one. A client that reads too slowly does
@@ -68,9 +68,11 @@ export function subscribe(
   let stalled = 0;
 
   const leave = log.subscribe({
-    wake() {
-      caughtUp = false;
-      drain();
+    wake(events) {
+      const next = caughtUp && !draining && events[0]?.seq === cursor + 1;
+      caughtUp = next;
+      if (next) writeNew(events);
+      else drain();
     },
     preview(frames) {
       for (const frame of frames) preview(frame);
@@ -102,11 +104,25 @@ export function subscribe(
     }
   }
 
+  /** Who waits for nothing else has the events at hand: they are not read again. */
+  function writeNew(events: readonly StoredEvent[]): void {
+    draining = true;
+    try {
+      write(events, 0);
+    } finally {
+      draining = false;
+    }
+  }
+
   /** Reads what there is room for. Only the event that fills the buffer may overshoot it. */
   function writeBatch(beyond: number): void {
     const enough = writer.room() + beyond;
     const { events, more } = log.read({ after: cursor, limit: STREAM_BATCH, enough });
     caughtUp = !more;
+    write(events, beyond);
+  }
+
+  function write(events: readonly StoredEvent[], beyond: number): void {
     for (const event of events) {
       if (over) return;
       if (writer.room() <= -beyond) {

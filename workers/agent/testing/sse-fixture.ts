@@ -69,7 +69,7 @@ export function createLog(): Log {
       const id = `sevt_${seq}`;
       const event = { seq, id, type, json: JSON.stringify({ seq, id, type, payload }) };
       events.push(event);
-      for (const subscriber of subscribers) subscriber.wake();
+      for (const subscriber of subscribers) subscriber.wake([event]);
       return event;
     },
     open(options = {}) {

@@ -5,9 +5,9 @@ import { beforeEach, expect, test } from "vitest";
 import type { MemdirStub, StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { storeObjectName } from "../../../src/platform/objects/store-owner.ts";
 import { historyPrefix } from "../../../src/platform/r2/mount-table.ts";
 import type { StoreSizes } from "./directory.ts";
+import { objectOf } from "./directory-fixture.ts";
 import { actor, historyOf, putText } from "./history-fixture.ts";
 import { Memdir } from "./memdir.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
@@ -107,6 +107,28 @@ test("a content that comes back after it moved to R2 is a memory's again, and is
   expect(await text("a.md")).toBe("one");
 });
 
+test("a number that another content has now does not lead a version of before to its bytes", async () => {
+  const first = await putText(stub, "a.md", "one");
+  await putText(stub, "a.md", "two");
+  unwrap(await stub.remove({ path: "a.md", actor }));
+  await spillAll();
+  expect(await count("contents")).toBe(0);
+  await putText(stub, "b.md", "three");
+  await putText(stub, "c.md", "four");
+  expect(await historyOf(stub)).toEqual(["four", "three", undefined, "two", "one"]);
+  unwrap(await stub.redact(first.versionId, actor));
+  expect(await historyOf(stub)).toEqual(["four", "three", undefined, "two", undefined]);
+  // What is here again after the move is redacted here too, and the neighbours stay.
+  const again = await putText(stub, "a.md", "two");
+  await putText(stub, "a.md", "five");
+  unwrap(await stub.redact(again.versionId, actor));
+  expect(await historyOf(stub)).toEqual(["five", undefined, "four", "three", ...Array(3)]);
+  expect(await text("b.md")).toBe("three");
+  expect(await text("c.md")).toBe("four");
+  expect(await count("contents")).toBe(3);
+  expect(await spilled()).toBe(0);
+});
+
 test("a store at its size limit takes nothing new and says so; it can be emptied and redacted, and others work", async () => {
   const first = await putText(stub, "a.md", "one");
   await putText(stub, "a.md", "two");
@@ -149,7 +171,7 @@ async function text(path: string): Promise<string | undefined> {
 async function spillAll(): Promise<void> {
   await setSizes({ spill: 0, most: 1e9 });
   unwrap(await stub.importChanges());
-  expect(await runDurableObjectAlarm(object())).toBe(true);
+  expect(await runDurableObjectAlarm(objectOf(meta))).toBe(true);
   await setSizes({ spill: 1e9, most: 1e9 });
 }
 
@@ -161,19 +183,15 @@ function history(): string {
   return historyPrefix(meta.owner, meta.id);
 }
 
-function object() {
-  return env.MEMDIR.get(env.MEMDIR.idFromName(storeObjectName(meta.owner, meta.id)));
-}
-
 function setSizes(sizes: StoreSizes): Promise<void> {
-  return runInDurableObject(object(), (instance) => {
+  return runInDurableObject(objectOf(meta), (instance) => {
     if (instance instanceof Memdir) instance.sizes = sizes;
   });
 }
 
 function count(table: "contents" | "versions"): Promise<number> {
   return runInDurableObject(
-    object(),
+    objectOf(meta),
     (_instance, { storage }) =>
       storage.sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n,
   );

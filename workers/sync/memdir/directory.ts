@@ -4,6 +4,7 @@ import type { StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
 import type { FileStore } from "../../../src/shared/files/store.ts";
 import type { SecretScan } from "../../../src/shared/safety/secret-scan.ts";
+import type { Leases } from "./leases.ts";
 
 /** Sizes of the database, in bytes: `limits/memory.ts` has the reasons. */
 export interface StoreSizes {
@@ -31,6 +32,7 @@ export interface Directory {
   /** Contents that only the history refers to, in R2 below a prefix of their own, by sha256. */
   spilled: FileStore;
   sizes: StoreSizes;
+  leases: Leases;
   meta: StoreMeta;
   scan: SecretScan;
   now(): number;

@@ -6,6 +6,8 @@ import { memoryType } from "../../../src/shared/memdir/types.ts";
 export interface Head extends MemoryHead {
   /** Number of its version. */
   n: number;
+  /** Number of its content. */
+  content: number;
   /** The etag that R2 has for this very content; null while R2 does not have it. */
   etag: string | null;
 }
@@ -15,6 +17,7 @@ type Row = {
   id: string;
   n: number;
   version: string;
+  content: number;
   sha256: string;
   size: number;
   created_at: number;
@@ -25,6 +28,9 @@ type Row = {
   description: string | null;
 };
 
+/** The character after "/": it ends a folder. */
+const AFTER_SLASH = "0";
+
 /** The memory at a path. */
 export function headAt(sql: SqlStorage, path: string): Head | undefined {
   return one(sql.exec<Row>("SELECT * FROM heads WHERE path = ?", path));
@@ -32,7 +38,14 @@ export function headAt(sql: SqlStorage, path: string): Head | undefined {
 
 /** The memory with an id. */
 export function headById(sql: SqlStorage, id: string): Head | undefined {
-  return one(sql.exec<Row>("SELECT * FROM heads WHERE id = ?", id));
+  // Its last version is the head's, and cannot be redacted as long as it is.
+  const rows = sql.exec<Row>(
+    `SELECT * FROM heads WHERE id = ?
+       AND path = (SELECT path FROM versions WHERE memory_id = ? ORDER BY n DESC LIMIT 1)`,
+    id,
+    id,
+  );
+  return one(rows);
 }
 
 /** A memory with this very content now. */
@@ -53,8 +66,7 @@ export function listHeads(
           "SELECT * FROM heads WHERE path > ? AND path >= ? AND path < ? ORDER BY path LIMIT ?",
           after,
           prefix,
-          // "0" is the character after "/": the end of the folder.
-          `${prefix.slice(0, -1)}0`,
+          `${prefix.slice(0, -1)}${AFTER_SLASH}`,
           limit,
         );
   return [...rows].map(headOf);
@@ -69,14 +81,18 @@ export function scanHeads(sql: SqlStorage, limit: number): ScannedMemory[] {
     limit,
   );
   return [...rows].map((row) => {
-    const { n: _n, etag: _etag, ...head } = headOf(row);
     return {
-      ...head,
+      ...publicHead(headOf(row)),
       type: memoryType(row.type),
       name: row.name ?? undefined,
       description: row.description ?? undefined,
     };
   });
+}
+
+/** Takes the memory at a path out of what there is. */
+export function dropHead(sql: SqlStorage, path: string): void {
+  sql.exec("DELETE FROM heads WHERE path = ?", path);
 }
 
 /** How many memories there are. */
@@ -87,25 +103,30 @@ export function countHeads(sql: SqlStorage): number {
 /** Another memory at, above or below a path: a file cannot be a folder too. */
 export function overlapping(sql: SqlStorage, path: string, except = ""): Head | undefined {
   const parts = path.split("/");
-  for (let depth = 1; depth <= parts.length; depth += 1) {
-    const above = headAt(sql, parts.slice(0, depth).join("/"));
-    if (above && above.id !== except) return above;
-  }
-  const below = listHeads(sql, { prefix: `${path}/`, limit: 2 });
-  return below.find((head) => head.id !== except);
+  const above = parts.map((_, depth) => parts.slice(0, depth + 1).join("/"));
+  const rows = sql.exec<Row>(
+    `SELECT * FROM heads WHERE id <> ?
+       AND (path IN (SELECT value FROM json_each(?)) OR path > ? AND path < ?)
+     ORDER BY path LIMIT 1`,
+    except,
+    JSON.stringify(above),
+    `${path}/`,
+    `${path}${AFTER_SLASH}`,
+  );
+  return one(rows);
 }
 
-/** Stores a head, in place of the one with its id or path; reads what a scan needs from the bytes. */
+/** Stores a head in place of the one at its path; reads what a scan needs from the bytes. */
 export function putHead(sql: SqlStorage, head: Head, bytes: Uint8Array): void {
   const { type, name, description } = parseEntry(new TextDecoder().decode(bytes));
-  sql.exec("DELETE FROM heads WHERE id = ?", head.id);
   sql.exec(
-    `INSERT OR REPLACE INTO heads (path, id, n, version, sha256, size, created_at, updated_at,
-       etag, type, name, description) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO heads (path, id, n, version, content, sha256, size, created_at,
+       updated_at, etag, type, name, description) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     head.path,
     head.id,
     head.n,
     head.versionId,
+    head.content,
     head.sha256,
     head.size,
     head.createdAt,
@@ -132,12 +153,13 @@ function headOf(row: Row): Head {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     n: row.n,
+    content: row.content,
     etag: row.etag,
   };
 }
 
 /** A head as others may see it. */
 export function publicHead(head: Head): MemoryHead {
-  const { n: _n, etag: _etag, ...rest } = head;
+  const { n: _n, content: _content, etag: _etag, ...rest } = head;
   return rest;
 }

@@ -10,10 +10,10 @@ import type { FileEntry } from "../../../src/shared/files/store.ts";
 import { MEMORY_FILE_BYTES } from "../../../src/shared/limits/files.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
-import { addContent } from "./contents.ts";
+import { addContent, type Content } from "./contents.ts";
 import { type Directory, isStorageFull } from "./directory.ts";
 import type { Head } from "./heads.ts";
-import { headAt, listHeads, putHead } from "./heads.ts";
+import { dropHead, headAt, listHeads, putHead } from "./heads.ts";
 import { pendingEtag, syncPath } from "./outbox.ts";
 import { addVersion } from "./versions.ts";
 
@@ -128,7 +128,7 @@ async function lookAt(dir: Directory, path: string): Promise<Import | undefined>
 function importContent(
   dir: Directory,
   path: string,
-  content: { bytes: Uint8Array; sha256: string },
+  content: Content,
   etag: string,
   before: Head | undefined,
 ): Receipt {
@@ -137,13 +137,13 @@ function importContent(
   const memoryId = before?.id ?? newId("mem");
   const versionId = newId("memver");
   const size = content.bytes.length;
-  addContent(dir.sql, content);
+  const stored = addContent(dir.sql, content);
   const n = addVersion(dir.sql, {
     id: versionId,
     memoryId,
     operation,
     path,
-    content: { sha256: content.sha256, size },
+    content: stored,
     actor: EXTERNAL,
     at,
   });
@@ -156,6 +156,7 @@ function importContent(
     path,
     n,
     versionId,
+    content: stored.n,
     sha256: content.sha256,
     size,
     createdAt,
@@ -174,10 +175,11 @@ function importLoss(dir: Directory, head: Head): Receipt {
     memoryId,
     operation: "deleted",
     path,
+    gone: path,
     actor: EXTERNAL,
     at: dir.now(),
   });
-  dir.sql.exec("DELETE FROM heads WHERE id = ?", memoryId);
+  dropHead(dir.sql, path);
   return { path, operation: "deleted", memoryId, versionId, n };
 }
 

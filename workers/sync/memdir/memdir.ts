@@ -17,22 +17,19 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { CHANGES_WAIT_MS, OUTBOX_MS } from "../../../src/shared/limits/memory.ts";
 import type { SyncEnv } from "../../env.ts";
-import { recover } from "./apply.ts";
+import { createAccess } from "./access.ts";
 import { createChangeFeed } from "./change-feed.ts";
-import { bytesOf, withContents } from "./contents.ts";
+import { readHead, withContents } from "./contents.ts";
 import { type Directory, type StoreSizes, sizesOf } from "./directory.ts";
-import type { Head } from "./heads.ts";
 import { headAt, headById, listHeads, publicHead, scanHeads } from "./heads.ts";
 import { importChanges } from "./import.ts";
-import * as leases from "./leases.ts";
+import { createLeases } from "./leases.ts";
 import { patchedMeta, readStoreMeta, writeStoreMeta } from "./meta.ts";
 import { reconcile } from "./reconcile.ts";
 import { redact } from "./redact.ts";
 import { restore } from "./restore.ts";
-import { finishRewind, rewind } from "./rewind.ts";
+import { rewind } from "./rewind.ts";
 import { createSchema, hasSchema } from "./schema.ts";
-import { createSerialQueue } from "./serial-queue.ts";
-import { isSpillDue } from "./spill.ts";
 import { upkeep } from "./upkeep.ts";
 import { findVersions, receiptBy, versionById, versionsAfter } from "./versions.ts";
 import { remove, update, write } from "./write.ts";
@@ -41,32 +38,26 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   readonly #sql = this.ctx.storage.sql;
   readonly #scan = createSecretScan();
   readonly #feed = createChangeFeed();
-  readonly #inTurn = createSerialQueue();
+  readonly #access = createAccess(() => this.#directory());
+  readonly #leases = createLeases(this.#sql, () => Date.now());
   /** A test may give one store other sizes. */
   sizes: StoreSizes = sizesOf(this.env);
-  #recovered = false;
-  /** Whether it holds a store: asked once a wake. */
-  #open = hasSchema(this.#sql);
+  /** The store that it holds, if it does: read once a wake. */
+  #row = hasSchema(this.#sql) ? readStoreMeta(this.#sql) : undefined;
   /** An alarm is set that has not run yet: another one later would put it off. */
   #due = false;
 
   async open(meta: Rpc.StoreMeta): Promise<Reply<Rpc.StoreMeta>> {
     return replyWith(async () => {
-      if (!hasSchema(this.#sql)) {
-        // A store that somebody deleted a moment ago may come anew.
-        this.#open = true;
-        this.ctx.storage.transactionSync(() => {
-          createSchema(this.#sql);
-          writeStoreMeta(this.#sql, meta, false);
-        });
-      }
-      const { meta: known, listed } = readStoreMeta(this.#sql);
+      // In its turn: a store that somebody is deleting right now comes anew.
+      if (!this.#row) await this.#access.inTurn(() => this.#create(meta));
+      const known = this.#meta();
       // A repository's store is in no user's account.
-      if (!listed && known.owner.type === "user") {
+      if (!this.#row?.listed && known.owner.type === "user") {
         const { id, kind, createdAt, archivedAt } = known;
         const row = { id, kind, createdAt, archived: archivedAt !== null };
         await accountStub(this.env, known.owner).addStore(row);
-        writeStoreMeta(this.#sql, readStoreMeta(this.#sql).meta, true);
+        this.#store(this.#meta(), true);
       }
       return known;
     });
@@ -92,11 +83,12 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async destroy(): Promise<Reply<null>> {
-    return this.#alone(async (dir) => {
+    return this.#access.alone(async (dir) => {
       // R2 first: where this dies half way the object is still there to be destroyed again.
       await clearPrefix(this.env.FILES, dir.meta.prefix);
       await clearPrefix(this.env.FILES, historyPrefix(dir.meta.owner, dir.meta.id));
-      this.#open = false;
+      this.#row = undefined;
+      this.#leases.clear();
       await this.ctx.storage.deleteAlarm();
       this.#due = false;
       await this.ctx.storage.deleteAll();
@@ -106,20 +98,20 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async read(path: string, reader?: Rpc.Actor): Promise<Reply<Rpc.MemoryRead | null>> {
-    return this.#reading((dir) => {
+    return this.#access.reading((dir) => {
       const head = headAt(this.#sql, path);
-      const found = withBytes(dir, head);
+      const found = readHead(dir, head);
       if (!head || !found || !reader) return found;
       return { ...found, receipt: receiptBy(this.#sql, head.n, reader) };
     });
   }
 
   async readById(id: string): Promise<Reply<Rpc.MemoryRead | null>> {
-    return this.#reading((dir) => withBytes(dir, headById(this.#sql, id)));
+    return this.#access.reading((dir) => readHead(dir, headById(this.#sql, id)));
   }
 
   async head(path: string): Promise<Reply<Rpc.MemoryHead | null>> {
-    return this.#reading(() => {
+    return this.#access.reading(() => {
       const head = headAt(this.#sql, path);
       return head ? publicHead(head) : null;
     });
@@ -128,7 +120,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   async list(
     query: Rpc.ListHeads,
   ): Promise<Reply<{ heads: Rpc.MemoryHead[]; next: string | null }>> {
-    return this.#reading(() => {
+    return this.#access.reading(() => {
       const found = listHeads(this.#sql, { ...query, limit: query.limit + 1 });
       const { page, last } = cutPage(found, query.limit);
       return { heads: page.map(publicHead), next: last?.path ?? null };
@@ -136,23 +128,23 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async scan(limit: number): Promise<Reply<Rpc.ScannedMemory[]>> {
-    return this.#reading(() => scanHeads(this.#sql, limit));
+    return this.#access.reading(() => scanHeads(this.#sql, limit));
   }
 
   async write(request: Rpc.WriteRequest): Promise<Reply<Rpc.WriteReply>> {
-    return this.#changing((dir) => write(dir, request));
+    return this.#access.changing((dir) => write(dir, request));
   }
 
   async update(request: Rpc.UpdateRequest): Promise<Reply<Rpc.WriteReply>> {
-    return this.#changing((dir) => update(dir, request));
+    return this.#access.changing((dir) => update(dir, request));
   }
 
   async remove(request: Rpc.RemoveRequest): Promise<Reply<Rpc.RemoveReply>> {
-    return this.#changing((dir) => remove(dir, request));
+    return this.#access.changing((dir) => remove(dir, request));
   }
 
   async version(id: string, withContent = true): Promise<Reply<Rpc.Version | null>> {
-    return this.#reading(async (dir) => {
+    return this.#access.reading(async (dir) => {
       const version = versionById(this.#sql, id);
       if (!version || !withContent) return version ?? null;
       return (await withContents(dir, [version]))[0] ?? null;
@@ -160,7 +152,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async versions(query: Rpc.VersionQuery): Promise<Reply<Rpc.Version[]>> {
-    return this.#reading((dir) => {
+    return this.#access.reading((dir) => {
       const found = findVersions(this.#sql, query);
       return query.withContent ? withContents(dir, found) : found;
     });
@@ -181,26 +173,26 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   async redact(versionId: string, actor: Rpc.Actor): Promise<Reply<Rpc.Version | null>> {
-    return this.#changing(async (dir) => (await redact(dir, versionId, actor)) ?? null);
+    return this.#access.changing(async (dir) => (await redact(dir, versionId, actor)) ?? null);
   }
 
   async restore(versionId: string, change: Rpc.Change): Promise<Reply<Rpc.WriteReply>> {
-    return this.#changing((dir) => restore(dir, versionId, change));
+    return this.#access.changing((dir) => restore(dir, versionId, change));
   }
 
   async rewind(
     to: { time: number } | { sessionId: string },
     change: Rpc.Change,
   ): Promise<Reply<Rpc.RewindReply>> {
-    return this.#changing((dir) => rewind(dir, to, change));
+    return this.#access.changing((dir) => rewind(dir, to, change));
   }
 
   async importChanges(): Promise<Reply<Receipt[]>> {
-    return this.#changing((dir) => importChanges(dir));
+    return this.#access.changing((dir) => importChanges(dir));
   }
 
   async reconcile(actor: Rpc.Actor): Promise<Reply<Receipt[]>> {
-    return this.#changing((dir) => reconcile(dir, actor));
+    return this.#access.changing((dir) => reconcile(dir, actor));
   }
 
   async acquire(
@@ -209,53 +201,28 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     ms: number,
     waiter?: string,
   ): Promise<Reply<Rpc.LeaseReply>> {
-    return this.#reading((dir) => leases.acquire(dir, name, holder, ms, waiter));
+    return this.#access.reading(({ leases }) => leases.acquire(name, holder, ms, waiter));
   }
 
   async renew(name: Rpc.LeaseName, token: number, ms: number): Promise<Reply<Rpc.LeaseReply>> {
-    return this.#reading((dir) => leases.renew(dir, name, token, ms));
+    return this.#access.reading(({ leases }) => leases.renew(name, token, ms));
   }
 
   async release(name: Rpc.LeaseName, token: number): Promise<Reply<string | null>> {
-    return this.#reading((dir) => leases.release(dir, name, token));
+    return this.#access.reading(({ leases }) => leases.release(name, token));
   }
 
   override async alarm(): Promise<void> {
     this.#due = false;
-    if (!this.#open) return;
-    await this.#alone(async (dir) => {
-      if (!(await upkeep(dir))) dir.later();
-    }).catch((error: unknown) => {
-      log("memdir.alarm_failed", { error: errorName(error) });
-      this.#later();
-    });
-  }
-
-  /** Runs what changes something: alone, after what others asked before, and after their rewind. */
-  #changing<T>(work: (dir: Directory) => Promise<T>): Promise<Reply<T>> {
-    return this.#alone(async (dir) => {
-      await finishRewind(dir);
-      const result = await work(dir);
-      if (isSpillDue(dir)) dir.later();
-      return result;
-    });
-  }
-
-  #alone<T>(work: (dir: Directory) => T | Promise<T>): Promise<Reply<T>> {
-    return this.#inTurn(() =>
-      replyWith(async () => {
-        const dir = this.#directory();
-        if (!this.#recovered) await recover(dir);
-        this.#recovered = true;
-        return work(dir);
-      }),
-    );
-  }
-
-  /** Answers from the rows; after recovery, so that nobody ever reads a change that is half done. */
-  #reading<T>(work: (dir: Directory) => T | Promise<T>): Promise<Reply<T>> {
-    if (this.#recovered) return replyWith(() => work(this.#directory()));
-    return this.#alone(work);
+    if (!this.#row) return;
+    await this.#access
+      .alone(async (dir) => {
+        if (!(await upkeep(dir))) dir.later();
+      })
+      .catch((error: unknown) => {
+        log("memdir.alarm_failed", { error: errorName(error) });
+        this.#later();
+      });
   }
 
   #directory(): Directory {
@@ -265,6 +232,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
       files: storeFiles(this.env.FILES, meta.prefix),
       spilled: storeFiles(this.env.FILES, historyPrefix(meta.owner, meta.id)),
       sizes: this.sizes,
+      leases: this.#leases,
       meta,
       scan: this.#scan,
       now: () => Date.now(),
@@ -278,12 +246,22 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   }
 
   #meta(): Rpc.StoreMeta {
-    if (!this.#open) throw new MemdirError("not_found", "There is no such memory store");
-    return readStoreMeta(this.#sql).meta;
+    if (!this.#row) throw new MemdirError("not_found", "There is no such memory store");
+    return this.#row.meta;
   }
 
-  #store(meta: Rpc.StoreMeta): Rpc.StoreMeta {
-    writeStoreMeta(this.#sql, meta, readStoreMeta(this.#sql).listed);
+  #create(meta: Rpc.StoreMeta): void {
+    if (this.#row) return;
+    this.ctx.storage.transactionSync(() => {
+      createSchema(this.#sql);
+      writeStoreMeta(this.#sql, { meta, listed: false });
+    });
+    this.#row = { meta, listed: false };
+  }
+
+  #store(meta: Rpc.StoreMeta, listed = this.#row?.listed === true): Rpc.StoreMeta {
+    writeStoreMeta(this.#sql, { meta, listed });
+    this.#row = { meta, listed };
     return meta;
   }
 
@@ -292,8 +270,4 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     this.#due = true;
     this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now() + OUTBOX_MS));
   }
-}
-
-function withBytes(dir: Directory, head: Head | undefined): Rpc.MemoryRead | null {
-  return head ? { ...publicHead(head), bytes: bytesOf(dir, head) } : null;
 }

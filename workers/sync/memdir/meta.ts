@@ -19,8 +19,14 @@ const schema = z.object({
   archivedAt: z.number().nullable(),
 });
 
-/** The directory's row; it must exist. `listed`: its user's account knows of it. */
-export function readStoreMeta(sql: SqlStorage): { meta: StoreMeta; listed: boolean } {
+export interface StoreRow {
+  meta: StoreMeta;
+  /** Its user's account knows of it. */
+  listed: boolean;
+}
+
+/** The directory's row; it must exist. */
+export function readStoreMeta(sql: SqlStorage): StoreRow {
   const { body, listed } = sql
     .exec<{ body: string; listed: number }>("SELECT body, listed FROM meta")
     .one();
@@ -28,7 +34,7 @@ export function readStoreMeta(sql: SqlStorage): { meta: StoreMeta; listed: boole
 }
 
 /** Replaces the directory's row. */
-export function writeStoreMeta(sql: SqlStorage, meta: StoreMeta, listed: boolean): void {
+export function writeStoreMeta(sql: SqlStorage, { meta, listed }: StoreRow): void {
   sql.exec(
     "INSERT OR REPLACE INTO meta (id, body, listed) VALUES (1, ?, ?)",
     JSON.stringify(meta),

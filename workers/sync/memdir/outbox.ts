@@ -5,7 +5,8 @@ import { newId } from "../../../src/platform/ids.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import { deleteInR2, putInR2 } from "./conditional-r2.ts";
-import { addContent, contentHere } from "./contents.ts";
+import type { Content } from "./contents.ts";
+import { addContent, bytesOf } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt, putHead } from "./heads.ts";
@@ -24,7 +25,6 @@ export async function emptyOutbox(dir: Directory): Promise<boolean> {
     } catch (error) {
       left = true;
       log("memdir.outbox_pending", { error: errorName(error) });
-      dir.sql.exec("UPDATE outbox SET tries = tries + 1 WHERE path = ?", path);
     }
   }
   return !left;
@@ -39,11 +39,10 @@ export async function syncPath(
   const head = headAt(dir.sql, path);
   if (!head) {
     const gone = await clearLeftover(dir, path, etag);
-    if (gone) dir.commit(() => dir.sql.exec("DELETE FROM outbox WHERE path = ?", path));
+    if (gone) dir.commit(() => leaveOutbox(dir.sql, path));
     return gone;
   }
-  const bytes = contentHere(dir.sql, head.sha256);
-  if (!bytes) return true;
+  const bytes = bytesOf(dir, head);
   const put = await putInR2(dir, path, bytes, head.sha256, etag);
   if (put === "not_now") return false;
   if (put === "changed_outside") {
@@ -54,34 +53,28 @@ export async function syncPath(
       if (found && foreign && !wasOurs(dir.sql, head.id, foreign)) {
         overrule(dir, head, bytes, { bytes: found.bytes, sha256: foreign });
       }
-      dir.sql.exec("UPDATE outbox SET etag = ? WHERE path = ?", found?.etag ?? null, path);
+      enterOutbox(dir.sql, path, found?.etag ?? null);
     });
     return false;
   }
   dir.commit(() => {
     dir.sql.exec("UPDATE heads SET etag = ? WHERE path = ? AND n = ?", put, path, head.n);
-    dir.sql.exec("DELETE FROM outbox WHERE path = ?", path);
+    leaveOutbox(dir.sql, path);
   });
   return true;
 }
 
 /** The foreign content becomes a version, and ours the one after it. */
-function overrule(
-  dir: Directory,
-  head: Head,
-  bytes: Uint8Array,
-  foreign: { bytes: Uint8Array; sha256: string },
-): void {
+function overrule(dir: Directory, head: Head, bytes: Uint8Array, foreign: Content): void {
   const { sql } = dir;
   const ours = versionById(sql, head.versionId);
   const shared = { memoryId: head.id, operation: "modified" as const, path: head.path };
   const at = dir.now();
   const external = { type: "external" as const };
-  addContent(sql, foreign);
-  const theirs = { sha256: foreign.sha256, size: foreign.bytes.length };
+  const theirs = addContent(sql, foreign);
   addVersion(sql, { ...shared, id: newId("memver"), content: theirs, actor: external, at });
   const versionId = newId("memver");
-  const content = { sha256: head.sha256, size: head.size };
+  const content = { n: head.content, sha256: head.sha256, bytes };
   const actor = ours?.actor ?? external;
   const n = addVersion(sql, { ...shared, id: versionId, content, actor, at });
   putHead(sql, { ...head, n, versionId }, bytes);
@@ -112,6 +105,16 @@ function wasOurs(sql: SqlStorage, memoryId: string, sha256: string): boolean {
     sha256,
   );
   return rows.toArray().length > 0;
+}
+
+/** R2 does not have this path as it is to be; what it has there has this etag, null for nothing. */
+export function enterOutbox(sql: SqlStorage, path: string, etag: string | null): void {
+  sql.exec("INSERT OR REPLACE INTO outbox (path, etag) VALUES (?, ?)", path, etag);
+}
+
+/** R2 has this path as it is to be. */
+export function leaveOutbox(sql: SqlStorage, path: string): void {
+  sql.exec("DELETE FROM outbox WHERE path = ?", path);
 }
 
 /** What R2 has at a path that is in the outbox, null for nothing; undefined for any other path. */

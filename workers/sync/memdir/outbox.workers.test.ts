@@ -5,11 +5,11 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { storeObjectName } from "../../../src/platform/objects/store-owner.ts";
 import { createR2Files } from "../../../src/platform/r2/r2-files.ts";
 import { createFaultyBucket, type Faults } from "../../../test/contract/faulty-bucket.ts";
-import { contentHere } from "./contents.ts";
+import { withContents } from "./contents.ts";
 import type { Directory } from "./directory.ts";
+import { directoryOf, objectOf } from "./directory-fixture.ts";
 import { importChanges } from "./import.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 import { emptyOutbox } from "./outbox.ts";
@@ -31,7 +31,7 @@ test("writes of a hot key are all kept as versions, and R2 gets the newest when 
     clock += 1001;
     expect(await emptyOutbox(dir)).toBe(true);
     expect(await r2("MEMORY.md")).toBe("line 5");
-    expect(versionsOf(dir)).toEqual(["line 5", "line 4", "line 3", "line 2", "line 1"]);
+    expect(await versionsOf(dir)).toEqual(["line 5", "line 4", "line 3", "line 2", "line 1"]);
     expect(await importChanges(dir)).toEqual([]);
   });
 });
@@ -48,7 +48,7 @@ test("a put that failed after it took effect is known as ours: no foreign versio
       });
       expect(await emptyOutbox(dir)).toBe(true);
       expect(await r2("a.md")).toBe("two");
-      expect(versionsOf(dir)).toEqual(["two", "one"]);
+      expect(await versionsOf(dir)).toEqual(["two", "one"]);
       expect(findVersions(dir.sql, query).map((version) => version.actor.type)).toEqual([
         "user",
         "user",
@@ -68,7 +68,7 @@ test("what somebody put into R2 while ours waited is kept as a version, and ours
       clock += 1001;
       while (!(await emptyOutbox(dir))) clock += 1001;
       expect(await r2("a.md")).toBe("two");
-      expect(versionsOf(dir)).toEqual(["two", "foreign", "two", "one"]);
+      expect(await versionsOf(dir)).toEqual(["two", "foreign", "two", "one"]);
     },
   );
 });
@@ -82,17 +82,16 @@ test("a memory that is deleted while R2 still has it does not come back", async 
       while (!(await emptyOutbox(dir))) await new Promise((resolve) => setTimeout(resolve, 1));
       expect(await r2("a.md")).toBeUndefined();
       expect(await importChanges(dir)).toEqual([]);
-      expect(versionsOf(dir)).toEqual([undefined, "one"]);
+      expect(await versionsOf(dir)).toEqual([undefined, "one"]);
     },
   );
 });
 
 const query = { limit: 100, withContent: true };
 
-function versionsOf(dir: Directory): (string | undefined)[] {
-  return findVersions(dir.sql, query).map(({ sha256 }) =>
-    sha256 === null ? undefined : new TextDecoder().decode(contentHere(dir.sql, sha256)),
-  );
+async function versionsOf(dir: Directory): Promise<(string | undefined)[]> {
+  const versions = await withContents(dir, findVersions(dir.sql, query));
+  return versions.map(({ bytes }) => (bytes ? new TextDecoder().decode(bytes) : undefined));
 }
 
 /** Runs over the rows of a real object, with a bucket that fails on purpose. */
@@ -107,20 +106,12 @@ async function inside(
   const meta = newStoreMeta({ kind: "custom" });
   const { id, prefix } = meta;
   unwrap(await memdirStub(env, meta.owner, id).open(meta));
-  const object = env.MEMDIR.get(env.MEMDIR.idFromName(storeObjectName(meta.owner, id)));
   const bucket = createFaultyBucket(env.FILES, faults);
-  await runInDurableObject(object, async (_instance, { storage }) => {
-    const dir: Directory = {
-      sql: storage.sql,
+  await runInDurableObject(objectOf(meta), async (_instance, { storage }) => {
+    const dir = directoryOf(meta, storage, {
       files: createR2Files(bucket, prefix, () => Promise.reject(down)),
       spilled: createR2Files(bucket, `${prefix}history/`, () => Promise.reject(down)),
-      sizes: { spill: 1e9, most: 1e9 },
-      meta,
-      scan: async () => [],
-      now: () => Date.now(),
-      commit: (change) => storage.transactionSync(change),
-      later: () => {},
-    };
+    });
     const r2 = async (path: string) => (await env.FILES.get(prefix + path))?.text();
     await work(dir, r2, prefix);
   });

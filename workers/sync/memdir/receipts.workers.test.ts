@@ -99,6 +99,16 @@ test("a repeated write, and a repeated deletion, give the receipt of the first",
   expect(unwrap(gone)).toEqual({ status: "missing", receipt });
 });
 
+test("a deletion does not answer for a file that was made there since and then moved away", async () => {
+  await put("one", agent);
+  unwrap(await stub.remove({ path: "a.md", actor: agent }));
+  await put("two", agent);
+  const { id } = unwrap(await stub.head("a.md")) ?? { id: "" };
+  unwrap(await stub.update({ id, path: "b.md", actor: agent }));
+  const gone = unwrap(await stub.remove({ path: "a.md", actor: agent }));
+  expect(gone).toEqual({ status: "missing", receipt: undefined });
+});
+
 const EDIT = { file_path: FILE, old_string: "old", new_string: "new" };
 
 /** Commits as before the crash, then as after it. Both have the one receipt of the one version. */

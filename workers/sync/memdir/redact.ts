@@ -4,6 +4,7 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import type { Actor, Version } from "../../../src/platform/objects/memdir-rpc.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
+import { dropContent } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import { headWith } from "./heads.ts";
 import { redactVersions, versionById } from "./versions.ts";
@@ -29,11 +30,12 @@ export async function redact(
     );
   }
   dir.commit(() => {
+    if (sha256 !== null) {
+      dropContent(sql, sha256);
+      // Also where the rows held it: a move to R2 that a crash cut off may have left a copy there.
+      sql.exec("INSERT OR IGNORE INTO erasures (sha256) VALUES (?)", sha256);
+    }
     redactVersions(sql, version, actor, dir.now());
-    if (sha256 === null) return;
-    sql.exec("DELETE FROM contents WHERE sha256 = ?", sha256);
-    // Also where the rows held it: a move to R2 that a crash cut off may have left a copy there.
-    sql.exec("INSERT OR IGNORE INTO erasures (sha256) VALUES (?)", sha256);
   });
   if (!(await erase(dir))) dir.later();
   return versionById(sql, versionId);

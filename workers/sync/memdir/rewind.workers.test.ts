@@ -8,17 +8,16 @@ import {
 } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
-import type { StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { storeObjectName } from "../../../src/platform/objects/store-owner.ts";
-import { historyPrefix, storeFiles } from "../../../src/platform/r2/mount-table.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import { addContent } from "./contents.ts";
 import type { Directory } from "./directory.ts";
+import { directoryOf, objectOf } from "./directory-fixture.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 import { rewind } from "./rewind.ts";
 import { addVersion } from "./versions.ts";
+import { watchedSql } from "./watched-sql-fixture.ts";
 import { write } from "./write.ts";
 
 const actor = { type: "user", userId: "u" } as const;
@@ -28,7 +27,7 @@ test("a memory with 4,000 versions of 24 KB goes back by reading a handful of co
   const meta = newStoreMeta();
   unwrap(await memdirStub(env, meta.owner, meta.id).open(meta));
   await runInDurableObject(objectOf(meta), async (_instance, { storage }) => {
-    const counter = { bytes: 0 };
+    let read = 0;
     const dir = directoryOf(meta, storage);
     const first = await write(dir, { path: "a.md", bytes: contentOf(0), actor });
     if (first.status !== "written") throw new Error(first.status);
@@ -36,8 +35,7 @@ test("a memory with 4,000 versions of 24 KB goes back by reading a handful of co
     const start = Date.now();
     for (let n = 1; n < 4000; n += 1) {
       const bytes = contentOf(n);
-      const content = { bytes, sha256: await sha256Hex(bytes), size: bytes.length };
-      addContent(dir.sql, content);
+      const content = addContent(dir.sql, { bytes, sha256: await sha256Hex(bytes) });
       const at = start + n;
       addVersion(dir.sql, {
         id: newId("memver"),
@@ -49,12 +47,14 @@ test("a memory with 4,000 versions of 24 KB goes back by reading a handful of co
         at,
       });
     }
-    const counted = { ...dir, sql: countingSql(dir.sql, counter) };
-    const reply = await rewind(counted, { time: start + 1000 }, { actor });
+    const sql = watchedSql(dir.sql, ({ rows }) => {
+      read += contentBytes(rows);
+    });
+    const reply = await rewind({ ...dir, sql }, { time: start + 1000 }, { actor });
     expect(reply).toMatchObject({ changed: [{ path: "a.md" }], skipped: [] });
     expect(await (await env.FILES.get(`${meta.prefix}a.md`))?.text()).toMatch(/^version 1000 /);
-    expect(counter.bytes).toBeGreaterThan(0);
-    expect(counter.bytes).toBeLessThanOrEqual(4 * CONTENT_BYTES);
+    expect(read).toBeGreaterThan(0);
+    expect(read).toBeLessThanOrEqual(4 * CONTENT_BYTES);
   });
 });
 
@@ -77,7 +77,8 @@ test.each(["the next change", "the alarm"])(
 
     let puts = 0;
     const cutOff = runInDurableObject(objectOf(meta), (_instance, { storage }) => {
-      const dir = directoryOf(meta, storage);
+      const later = () => void storage.setAlarm(Date.now() + 60_000);
+      const dir = directoryOf(meta, storage, { later });
       const put: Directory["files"]["put"] = (...args) => {
         puts += 1;
         // Here the kill comes: between an intent and its commit.
@@ -122,41 +123,9 @@ function contentOf(n: number): Uint8Array {
   return new TextEncoder().encode(`version ${n} `.padEnd(CONTENT_BYTES, "x"));
 }
 
-function directoryOf(meta: StoreMeta, storage: DurableObjectStorage): Directory {
-  return {
-    sql: storage.sql,
-    files: storeFiles(env.FILES, meta.prefix),
-    spilled: storeFiles(env.FILES, historyPrefix(meta.owner, meta.id)),
-    sizes: { spill: 1e9, most: 1e9 },
-    meta,
-    scan: async () => [],
-    now: () => Date.now(),
-    commit: (change) => storage.transactionSync(change),
-    later: () => void storage.setAlarm(Date.now() + 60_000),
-  };
-}
-
-function objectOf(meta: StoreMeta) {
-  return env.MEMDIR.get(env.MEMDIR.idFromName(storeObjectName(meta.owner, meta.id)));
-}
-
-/** The same rows; `counter` sums up the contents that leave the database. */
-function countingSql(sql: SqlStorage, counter: { bytes: number }): SqlStorage {
-  const exec: SqlStorage["exec"] = (query, ...values) => {
-    const cursor = sql.exec<never>(query, ...values);
-    const rows = cursor.toArray();
-    for (const row of rows) {
-      for (const value of Object.values<unknown>(row)) {
-        if (value instanceof ArrayBuffer) counter.bytes += value.byteLength;
-      }
-    }
-    return Object.assign(Object.create(cursor), {
-      toArray: () => rows,
-      one: () => rows[0],
-      [Symbol.iterator]: () => rows[Symbol.iterator](),
-    });
-  };
-  return new Proxy(sql, {
-    get: (target, name) => (name === "exec" ? exec : Reflect.get(target, name, target)),
-  });
+/** Bytes of contents among what a statement has read. */
+function contentBytes(rows: readonly unknown[]): number {
+  return rows
+    .flatMap((row) => Object.values<unknown>(Object(row)))
+    .reduce<number>((sum, value) => sum + (value instanceof ArrayBuffer ? value.byteLength : 0), 0);
 }

@@ -5,44 +5,43 @@ import { hasTable } from "../../../src/platform/sql.ts";
 const TABLES = [
   // One row, JSON: what the store is, and where its files lie.
   "CREATE TABLE meta (id INTEGER PRIMARY KEY CHECK (id = 1), body TEXT NOT NULL, listed INTEGER NOT NULL)",
-  // Every memory as it is now: what a scan needs, without its content.
+  // Every memory as it is now: what a scan needs, without its content. Its id leads here through its
+  // last version.
   `CREATE TABLE heads (
-    path TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, n INTEGER NOT NULL, version TEXT NOT NULL,
-    sha256 TEXT NOT NULL, size INTEGER NOT NULL, created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL, etag TEXT, type TEXT, name TEXT, description TEXT)`,
+    path TEXT PRIMARY KEY, id TEXT NOT NULL, n INTEGER NOT NULL, version TEXT NOT NULL,
+    content INTEGER NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, etag TEXT, type TEXT, name TEXT,
+    description TEXT) WITHOUT ROWID`,
   "CREATE INDEX heads_by_time ON heads (updated_at DESC, path)",
-  "CREATE INDEX heads_by_content ON heads (sha256)",
-  // Every change ever, in order. `at` never falls as `n` grows, so a time is found by bisection.
+  // Every change ever, in order; none ever leaves, so no number comes again. `at` never falls as `n`
+  // grows, so a time is found by bisection. `gone` is the path at which nothing is any more after it.
   `CREATE TABLE versions (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, memory_id TEXT NOT NULL,
-    operation TEXT NOT NULL, path TEXT, sha256 TEXT, size INTEGER, actor TEXT NOT NULL,
-    session_id TEXT, at INTEGER NOT NULL, redacted_at INTEGER, redacted_by TEXT)`,
-  "CREATE INDEX versions_by_memory ON versions (memory_id, n)",
-  "CREATE INDEX versions_by_session ON versions (session_id, n) WHERE session_id IS NOT NULL",
-  "CREATE INDEX versions_by_path ON versions (path, n)",
+    n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, memory_id TEXT NOT NULL,
+    operation TEXT NOT NULL, path TEXT, gone TEXT, content INTEGER, sha256 TEXT, size INTEGER,
+    actor TEXT NOT NULL, session_id TEXT, at INTEGER NOT NULL, redacted_at INTEGER, redacted_by TEXT)`,
+  // Each index ends with `n` by itself.
+  "CREATE INDEX versions_by_memory ON versions (memory_id)",
+  "CREATE INDEX versions_by_session ON versions (session_id) WHERE session_id IS NOT NULL",
+  "CREATE INDEX versions_by_loss ON versions (gone) WHERE gone IS NOT NULL",
   "CREATE INDEX versions_by_content ON versions (sha256) WHERE sha256 IS NOT NULL",
-  // Each content once, whatever refers to it. `bytes` is NULL where it has moved to R2.
-  `CREATE TABLE contents (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, sha256 TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
-    bytes BLOB)`,
-  "CREATE INDEX contents_here ON contents (n, sha256) WHERE bytes IS NOT NULL",
+  // Each content once, whatever refers to it; one that has moved to R2 has no row. The newest version
+  // with a sha256 knows the number. A number that is free again may go to another content.
+  "CREATE TABLE contents (n INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, bytes BLOB NOT NULL)",
   // Contents that a redaction took out of the rows, until R2 has none of them either.
   "CREATE TABLE erasures (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
   // What this object is about to do in R2: a row comes before it, and goes with the commit.
-  "CREATE TABLE intents (id INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL)",
+  "CREATE TABLE intents (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
   // A rewind under way, and what is left of it: a step a memory, with the version to go back to.
   "CREATE TABLE rewinds (id INTEGER PRIMARY KEY CHECK (id = 1), actor TEXT NOT NULL)",
   `CREATE TABLE rewind_steps (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, memory_id TEXT NOT NULL, path TEXT NOT NULL,
+    n INTEGER PRIMARY KEY, memory_id TEXT NOT NULL, path TEXT NOT NULL,
     target INTEGER, aside INTEGER NOT NULL)`,
   // Paths whose newest state R2 does not have yet, with the etag of what it has.
-  "CREATE TABLE outbox (path TEXT PRIMARY KEY, etag TEXT, tries INTEGER NOT NULL)",
-  // `token` only grows: a holder whose lease has passed on has an older one.
+  "CREATE TABLE outbox (path TEXT PRIMARY KEY, etag TEXT) WITHOUT ROWID",
+  // A lease that somebody holds for longer, or waits for: `waiters` is JSON, in the order of asking.
   `CREATE TABLE leases (
-    name TEXT PRIMARY KEY, holder TEXT NOT NULL, token INTEGER NOT NULL, until INTEGER NOT NULL)`,
-  // Who asked for a lease that somebody held, in order; its holder tells the first one.
-  `CREATE TABLE lease_waiters (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, waiter TEXT NOT NULL, UNIQUE (name, waiter))`,
+    name TEXT PRIMARY KEY, holder TEXT, token INTEGER NOT NULL, until INTEGER NOT NULL,
+    waiters TEXT NOT NULL) WITHOUT ROWID`,
 ];
 
 /** Whether this object holds a directory; asking leaves no trace. */

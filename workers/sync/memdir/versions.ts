@@ -9,7 +9,8 @@ import { conditions } from "../../../src/platform/sql.ts";
 import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { operation } from "../../../src/shared/files/receipt.ts";
 
-const actor = z.discriminatedUnion("type", [
+/** Who made a change, as it is on disk. */
+export const actorSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("session"),
     sessionId: z.string(),
@@ -41,8 +42,10 @@ interface NewVersion {
   memoryId: string;
   operation: Operation;
   path: string;
-  /** Absent for a deletion. The content itself is in `contents`. */
-  content?: { size: number; sha256: string } | undefined;
+  /** A path at which nothing is any more: that of a deletion, or the one before a rename. */
+  gone?: string | undefined;
+  /** Absent for a deletion; `n` is its row's number. */
+  content?: { n: number; sha256: string; bytes: Uint8Array } | undefined;
   actor: Actor;
   at: number;
 }
@@ -52,20 +55,33 @@ export function addVersion(sql: SqlStorage, version: NewVersion): number {
   const { content, actor: by } = version;
   return sql
     .exec<{ n: number }>(
-      `INSERT INTO versions (id, memory_id, operation, path, sha256, size, actor, session_id, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?,
+      `INSERT INTO versions
+         (id, memory_id, operation, path, gone, content, sha256, size, actor, session_id, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
          max(?, coalesce((SELECT at FROM versions ORDER BY n DESC LIMIT 1), 0))) RETURNING n`,
       version.id,
       version.memoryId,
       version.operation,
       version.path,
+      version.gone ?? null,
+      content?.n ?? null,
       content?.sha256 ?? null,
-      content?.size ?? null,
+      content?.bytes.length ?? null,
       JSON.stringify(by),
       by.type === "session" ? by.sessionId : null,
       version.at,
     )
     .one().n;
+}
+
+/** When a memory was first made; undefined for one that never was. */
+export function firstTime(sql: SqlStorage, memoryId: string | undefined): number | undefined {
+  if (memoryId === undefined) return undefined;
+  const rows = sql.exec<{ at: number }>(
+    "SELECT at FROM versions WHERE memory_id = ? ORDER BY n LIMIT 1",
+    memoryId,
+  );
+  return rows.toArray()[0]?.at;
 }
 
 /** A version by its id, without content. */
@@ -127,12 +143,12 @@ export function receiptBy(sql: SqlStorage, n: number, by: Actor): Receipt | unde
 }
 
 /**
- * The receipt of the last change at a path, where it is a deletion by this very actor. The last one
- * of all: an earlier deletion answers an earlier request.
+ * The receipt of the last change at a path where nothing is, if it is a deletion by this very actor.
+ * The last one of all: an earlier deletion answers an earlier request.
  */
 export function deletionBy(sql: SqlStorage, path: string, by: Actor): Receipt | undefined {
   const receipt = ownReceipt(
-    sql.exec<Row>(`SELECT ${COLUMNS} FROM versions WHERE path = ? ORDER BY n DESC LIMIT 1`, path),
+    sql.exec<Row>(`SELECT ${COLUMNS} FROM versions WHERE gone = ? ORDER BY n DESC LIMIT 1`, path),
     by,
   );
   return receipt?.operation === "deleted" ? receipt : undefined;
@@ -162,7 +178,7 @@ function isSameActor(a: Actor, b: Actor): boolean {
  * them and when stays.
  */
 export function redactVersions(sql: SqlStorage, version: Version, by: Actor, at: number): void {
-  const set = `UPDATE versions SET path = NULL, size = NULL, sha256 = NULL,
+  const set = `UPDATE versions SET path = NULL, gone = NULL, content = NULL, sha256 = NULL, size = NULL,
     redacted_at = ?, redacted_by = ?`;
   const who = JSON.stringify(by);
   sql.exec(`${set} WHERE id = ? AND redacted_at IS NULL`, at, who, version.id);
@@ -188,5 +204,5 @@ function versionOf(row: Row): Version {
 
 /** The actor of a row. */
 export function actorOf(text: string): Actor {
-  return actor.catch({ type: "external" }).parse(JSON.parse(text));
+  return actorSchema.catch({ type: "external" }).parse(JSON.parse(text));
 }

@@ -26,7 +26,6 @@ import { bytesOf } from "./contents.ts";
 import { type Directory, isStorageFull } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { countHeads, headAt, headById, overlapping, publicHead } from "./heads.ts";
-import { holdsLease } from "./leases.ts";
 import { deletionBy, receiptBy } from "./versions.ts";
 
 type Refused = { status: "refused"; reason: RefusalReason; message: string };
@@ -173,7 +172,7 @@ function guttedIndex(dir: Directory, before: Head, bytes: Uint8Array): string | 
 }
 
 function lostLease(dir: Directory, { lease }: Change): Refused | undefined {
-  if (!lease || holdsLease(dir, lease.name, lease.token)) return undefined;
+  if (!lease || dir.leases.holds(lease.name, lease.token)) return undefined;
   return refused("lease_lost", `The ${lease.name} lease has passed on; nothing was written`);
 }
 

@@ -1,0 +1,61 @@
+// How calls reach the rows of an object: what changes something runs one after the other, what reads is
+// answered at once. Before the first of them, what a crash or a failed change left is finished.
+
+import type { Reply } from "../../../src/platform/objects/reply.ts";
+import { replyWith } from "../../../src/platform/objects/reply.ts";
+import { recover } from "./apply.ts";
+import type { Directory } from "./directory.ts";
+import { finishRewind } from "./rewind.ts";
+import { createSerialQueue } from "./serial-queue.ts";
+import { isSpillDue } from "./spill.ts";
+
+type Work<T> = (dir: Directory) => T | Promise<T>;
+
+export interface Access {
+  /** Runs after what others asked before, whatever the rows hold. */
+  inTurn<T>(work: () => T | Promise<T>): Promise<T>;
+  /** The same over the rows, which hold nothing that is half done. */
+  alone<T>(work: Work<T>): Promise<Reply<T>>;
+  /** Runs what changes something: alone, and after a rewind that is under way. */
+  changing<T>(work: Work<T>): Promise<Reply<T>>;
+  /** Answers from the rows; nobody ever reads a change that is half done. */
+  reading<T>(work: Work<T>): Promise<Reply<T>>;
+}
+
+/** `open` gives the directory as it is then, and throws `not_found` where there is none. */
+export function createAccess(open: () => Directory): Access {
+  const queue = createSerialQueue();
+  /** Known to be no more on disk: an intent, a rewind. One that fails may leave both. */
+  let recovered = false;
+  let rewound = false;
+
+  const alone = <T>(work: Work<T>): Promise<Reply<T>> =>
+    queue(() =>
+      replyWith(async () => {
+        const dir = open();
+        if (!recovered) await recover(dir);
+        recovered = true;
+        try {
+          return await work(dir);
+        } catch (error) {
+          recovered = false;
+          rewound = false;
+          throw error;
+        }
+      }),
+    );
+
+  return {
+    inTurn: (work) => queue(async () => work()),
+    alone,
+    changing: (work) =>
+      alone(async (dir) => {
+        if (!rewound) await finishRewind(dir);
+        rewound = true;
+        const result = await work(dir);
+        if (isSpillDue(dir)) dir.later();
+        return result;
+      }),
+    reading: (work) => (recovered ? replyWith(() => work(open())) : alone(work)),
+  };
+}

@@ -26,7 +26,6 @@ import { readMeta, writeMeta } from "../rows/meta.ts";
 import { currentTurn } from "../rows/turns.ts";
 import { openMemory } from "../setup/memory.ts";
 import { requireSpace } from "../setup/space.ts";
-import { joinPreviews } from "../stream/join-previews.ts";
 import type { Subscriber } from "../stream/subscription.ts";
 import { acceptEvent } from "../turn/accept-event.ts";
 import { interruptTurn, isPaused } from "../turn/pause-turn.ts";
@@ -45,9 +44,6 @@ const EXTRACT_REPLY_MS = 2_000;
 export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;
   readonly #subscribers = new Set<Subscriber>();
-  readonly #previews = joinPreviews((frames) => {
-    for (const subscriber of this.#subscribers) subscriber.preview(frames);
-  });
   #deletion: Promise<void> | undefined;
   #gone = false;
   #madeWork: SessionWork | undefined;
@@ -219,11 +215,10 @@ export class Session extends DurableObject<AgentEnv> {
     if (readMeta(this.#sql).archivedAt !== null) throw archived();
   }
 
-  /** One transaction; then the subscribers are woken. Previews that came before it go before it. */
+  /** One transaction; then the subscribers are woken. */
   #commit<T>(write: () => T): T {
     if (this.#gone) throw notFound();
     const result = transaction(this.ctx.storage, write);
-    this.#previews.flush();
     const events = takeAppended(this.#sql);
     if (events.length > 0) for (const subscriber of this.#subscribers) subscriber.wake(events);
     return result;
@@ -235,9 +230,8 @@ export class Session extends DurableObject<AgentEnv> {
       ctx: this.ctx,
       env: () => this.env,
       commit: (write) => this.#commit(write),
-      // Whoever comes later has missed the beginning, and gets nothing of it.
       preview: (frames) => {
-        if (this.#subscribers.size > 0) this.#previews.add(frames);
+        for (const subscriber of this.#subscribers) subscriber.preview(frames);
       },
       state: () => (this.#gone ? "gone" : this.#deletion ? "deleting" : "alive"),
     });
@@ -270,7 +264,6 @@ export class Session extends DurableObject<AgentEnv> {
     const last = transaction(this.ctx.storage, () =>
       appendEvent(this.#sql, { type: "session.deleted" }, Date.now()),
     );
-    this.#previews.flush();
     for (const subscriber of this.#subscribers) subscriber.finish(last);
     this.#gone = true;
     await this.ctx.storage.deleteAlarm();

@@ -95,7 +95,7 @@ describe("what the server refuses or cannot do", () => {
     expect(failed(await ask(request(), { baseUrl: gone.url })).kind).toBe("unreachable");
   });
 
-  test("the SDK does not try again by itself", async () => {
+  test("nothing is tried again by itself", async () => {
     fakeModel.enqueue({ fault: { type: "status", status: 500 }, times: 5 });
     failed(await ask());
     expect(fakeModel.requests).toHaveLength(1);

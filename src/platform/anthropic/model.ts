@@ -1,19 +1,19 @@
-// The model port over the official SDK. It reads the stream itself: one without `message_stop` looks
-// complete to the SDK's own readers, and they spend most of a fast answer's time. It has no retries,
-// because ours are counted on disk, and its own watchdog, because the SDK's timeout ends with the
-// response's headers.
+// The model port over HTTP. It makes the request and reads the stream itself, with the SDK's types and
+// errors: the SDK's own client has retries, where ours are counted on disk, a timeout that ends with the
+// response's headers, and readers to which a stream without `message_stop` looks complete; and a request
+// by it takes as long as all else that a fast turn does before it asks.
 
-import { BaseAnthropic } from "@anthropic-ai/sdk/client";
 import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
-import { Messages } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { FailureKind, Model, ModelFailure, ModelRequest } from "../../shared/loop/model.ts";
 import { createCallIds } from "../../shared/thread/call-ids.ts";
 import { collectAnswer, partialUsage, type Received } from "./answer.ts";
+import { isRecord } from "./event.ts";
 import { requestBody } from "./request.ts";
 import { serverEvents } from "./server-events.ts";
 
 /** Timeout of a token count, in milliseconds: without a count there is an estimate. */
 const COUNT_MS = 5_000;
+const OFFICIAL_URL = "https://api.anthropic.com";
 
 interface AnthropicOptions {
   apiKey: string;
@@ -27,27 +27,14 @@ interface AnthropicOptions {
 
 /** A model with the Messages API. Failures are returned, never thrown. */
 export function createAnthropicModel(options: AnthropicOptions): Model {
-  // The only resource that is used: the whole client is twice as large in the bundle.
-  const messagesWith = (init: { fetch: typeof fetch }) =>
-    new Messages(
-      new BaseAnthropic({
-        apiKey: options.apiKey,
-        baseURL: options.baseUrl,
-        maxRetries: 0,
-        // It would log the text of an event that it cannot read.
-        logLevel: "off",
-        ...init,
-      }),
-    );
   return {
     async count(request, signal) {
       try {
         const { max_tokens: _, stream: __, ...body } = requestBody(request);
-        const { input_tokens } = await messagesWith({ fetch: boundFetch }).countTokens(body, {
-          signal: AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS)]),
-          headers: headersOf(request),
-        });
-        return Number.isFinite(input_tokens) && input_tokens > 0 ? input_tokens : undefined;
+        const stop = AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS)]);
+        const counted = await post(options, "/v1/messages/count_tokens", body, request, stop);
+        const { input_tokens } = asRecord(await counted.json());
+        return typeof input_tokens === "number" && input_tokens > 0 ? input_tokens : undefined;
       } catch {
         return undefined;
       }
@@ -65,9 +52,7 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
         usage: partialUsage(received),
       });
       try {
-        const response = await messagesWith({ fetch: boundFetch })
-          .create(requestBody(request), { signal: stop, headers: headersOf(request) })
-          .asResponse();
+        const response = await post(options, "/v1/messages", requestBody(request), request, stop);
         watch.alive();
         const events = serverEvents(response, watch.alive);
         const callId = createCallIds(request.messages);
@@ -84,13 +69,37 @@ export function createAnthropicModel(options: AnthropicOptions): Model {
   };
 }
 
-/** Headers that say why a request is made, for a gateway, a log or a fake model. */
-function headersOf({ purpose, sessionId }: ModelRequest): Record<string, string> {
-  return { "x-memdir-purpose": purpose, "x-memdir-session": sessionId };
+/**
+ * Posts JSON, with headers that say why, for a gateway, a log or a fake model. Throws an
+ * `APIConnectionError` where the server could not be reached, an `APIError` where it refuses.
+ */
+async function post(
+  { apiKey, baseUrl = OFFICIAL_URL }: AnthropicOptions,
+  path: string,
+  body: object,
+  { purpose, sessionId }: ModelRequest,
+  signal: AbortSignal,
+): Promise<Response> {
+  const headers = {
+    "content-type": "application/json",
+    "anthropic-version": "2023-06-01",
+    "x-api-key": apiKey,
+    "x-memdir-purpose": purpose,
+    "x-memdir-session": sessionId,
+  };
+  const url = baseUrl.replace(/\/+$/, "") + path;
+  const init = { method: "POST", headers, body: JSON.stringify(body), signal };
+  const response = await fetch(url, init).catch((cause: unknown) => {
+    throw new APIConnectionError({ cause: cause instanceof Error ? cause : undefined });
+  });
+  if (response.ok) return response;
+  const error = await response.json().catch(() => undefined);
+  throw new APIError(response.status, asRecord(error), undefined, response.headers);
 }
 
-/** The SDK would call the runtime's `fetch` without its `this`. */
-const boundFetch: typeof fetch = (input, init) => fetch(input, init);
+function asRecord(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
+}
 
 /** Aborts after so many milliseconds without a sign of life. One timer stands, however many there are. */
 function startWatch(idleMs: number) {

@@ -7,54 +7,111 @@ import type { EventWriter } from "./writer.ts";
 
 /** Bytes that wait for a client before nothing more is read for it. */
 const BUFFER_BYTES = 65_536;
+/** Bytes that are written together at most: more of them would only be copied. */
+const TOGETHER_BYTES = 16_384;
+
+const encoder = new TextEncoder();
 
 /** The frames of a subscription to this log. */
 export function eventStream(
   log: EventLog,
   options: SubscriptionOptions,
 ): ReadableStream<Uint8Array> {
+  let writer: SseWriter | undefined;
   let subscription: Subscription | undefined;
   return new ReadableStream(
     {
       type: "bytes",
       start(controller) {
-        subscription = subscribe(log, sseWriter(controller), options);
+        writer = sseWriter(controller);
+        subscription = subscribe(log, writer, options);
       },
       // workerd calls it for each read, without room too.
-      pull: () => subscription?.drain(),
-      cancel: () => subscription?.cancel(),
+      pull() {
+        subscription?.drain();
+        writer?.flush();
+      },
+      cancel() {
+        subscription?.cancel();
+        writer?.drop();
+      },
     },
     { highWaterMark: BUFFER_BYTES },
   );
 }
 
-/** Says at once that it is connected, so that a client sees the answer before the first event. */
-function sseWriter(controller: ReadableByteStreamController): EventWriter {
+interface SseWriter extends EventWriter {
+  /** The client has left: what did not leave by now never does. */
+  drop(): void;
+}
+
+/**
+ * Says at once that it is connected, so that a client sees the answer before the first event.
+ *
+ * What is written within one go of the event loop leaves together: each piece of a stream is passed on
+ * from process to process by itself, and that costs more than to write it. A preview does not wait.
+ */
+function sseWriter(controller: ReadableByteStreamController): SseWriter {
   let written = 0;
-  const room = () => controller.desiredSize ?? 0;
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const room = () => (controller.desiredSize ?? 0) - heldBytes;
   const unread = () => BUFFER_BYTES - room();
 
   function write(text: string): void {
-    const chunk = new TextEncoder().encode(text);
-    // Before it is handed over: a stream takes the buffer, and its length with it.
+    const chunk = encoder.encode(text);
     written += chunk.byteLength;
-    controller.enqueue(chunk);
+    held.push(chunk);
+    heldBytes += chunk.byteLength;
+    if (heldBytes >= TOGETHER_BYTES) flush();
+    else timer ??= setTimeout(flush, 0);
+  }
+
+  function flush(): void {
+    const [first, ...more] = held;
+    const all = first && more.length > 0 ? together(held, heldBytes) : first;
+    drop();
+    if (all) controller.enqueue(all);
+  }
+
+  function drop(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    held = [];
+    heldBytes = 0;
   }
 
   write(": connected\n\n");
+  flush();
   return {
     room,
     unread,
     read: () => written - unread(),
     event: (event) => write(frame(event)),
     preview: ({ body }) => write(`event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`),
+    flush,
+    drop,
     leftOut: (count) => write(`: ${count} events left out\n\n`),
     ping: () => write(": ping\n\n"),
-    close: () => controller.close(),
+    close() {
+      flush();
+      controller.close();
+    },
   };
 }
 
 /** The data is JSON, which holds no line break; the type comes from a closed set. */
 function frame({ type, seq, json }: StoredEvent): string {
   return `event: ${type}\nid: ${seq}\ndata: ${json}\n\n`;
+}
+
+function together(parts: readonly Uint8Array[], bytes: number): Uint8Array {
+  const all = new Uint8Array(bytes);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
+  }
+  return all;
 }

@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import { Hono } from "hono";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { MemdirError } from "../../shared/errors.ts";
+import { sha256Hex } from "../../shared/files/digest.ts";
 import { IDEMPOTENCY_KEY_CHARACTERS, PAGE_DEFAULT, PAGE_MOST } from "../../shared/limits/http.ts";
 import { errorName, log } from "../log.ts";
 import type { Principal, TokenRules } from "./auth.ts";
@@ -31,7 +32,8 @@ export function createEdge<Bindings extends object>(
     }
     c.set("principal", principal);
     await next();
-    c.header("request-id", c.get("requestId"));
+    // Not `c.header`, which makes the response anew, with its body as a stream.
+    c.res.headers.set("request-id", c.get("requestId"));
   });
   app.notFound((c) => errorResponse("not_found", "There is no such endpoint", requestId(c)));
   app.onError((error, c) => {
@@ -156,11 +158,16 @@ export function upperBound(query: (name: string) => string | undefined): number 
   return Math.min(exclusive - 1, inclusive ?? Number.POSITIVE_INFINITY);
 }
 
-/** The request's `Idempotency-Key`, if it has one. */
-export function idempotencyKey(headers: Headers): string | undefined {
+/** The request's `Idempotency-Key`, if it has one, and the SHA-256 of the body that it was sent with. */
+export async function requestKey(
+  headers: Headers,
+  body: Uint8Array,
+): Promise<{ key: string; hash: string } | undefined> {
   const key = headers.get("idempotency-key");
   if (key === null) return undefined;
-  if (key.length >= 1 && key.length <= IDEMPOTENCY_KEY_CHARACTERS) return key;
+  if (key.length >= 1 && key.length <= IDEMPOTENCY_KEY_CHARACTERS) {
+    return { key, hash: await sha256Hex(body) };
+  }
   throw new MemdirError(
     "invalid_request",
     `Idempotency-Key: ${key.length} characters; it may have 1 to ${IDEMPOTENCY_KEY_CHARACTERS}`,

@@ -2,7 +2,6 @@
 
 import type * as z from "zod";
 import { MemdirError } from "../../shared/errors.ts";
-import { sha256Hex } from "../../shared/files/digest.ts";
 import {
   DROPPED_BODY_BYTES,
   REQUEST_BODY_BYTES,
@@ -11,8 +10,8 @@ import {
 
 export interface Body<T> {
   value: T;
-  /** SHA-256 of the bytes as they were sent, in hex. */
-  hash: string;
+  /** As they were sent. */
+  bytes: Uint8Array;
 }
 
 /** The body as this schema has it. Throws `too_large` or `invalid_request`, naming the field. */
@@ -23,7 +22,7 @@ export async function jsonBody<T>(request: Request, schema: z.ZodType<T>): Promi
   if (problem) throw new MemdirError("invalid_request", problem);
   const result = schema.safeParse(value);
   if (!result.success) throw new MemdirError("invalid_request", firstIssue(result.error, value));
-  return { value: result.data, hash: await sha256Hex(bytes) };
+  return { value: result.data, bytes };
 }
 
 /**
@@ -32,6 +31,13 @@ export async function jsonBody<T>(request: Request, schema: z.ZodType<T>): Promi
  * client would not see why.
  */
 export async function bodyBytes(request: Request, limit: number): Promise<Uint8Array> {
+  // A body whose length is known to fit is read in one go.
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) <= limit) {
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    if (bytes.length > limit) throw tooLarge(bytes.length, limit);
+    return bytes;
+  }
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of request.body ?? []) {

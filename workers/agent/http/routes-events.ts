@@ -1,11 +1,11 @@
 import { Hono } from "hono";
 import type { Edge } from "../../../src/platform/http/edge.ts";
 import {
-  idempotencyKey,
   lowerBound,
   pageCursor,
   pageLimit,
   readPageCursor,
+  requestKey,
   upperBound,
 } from "../../../src/platform/http/edge.ts";
 import { jsonBody } from "../../../src/platform/http/json-body.ts";
@@ -26,9 +26,8 @@ export function eventRoutes(): Hono<Edge<AgentEnv>> {
   const app = new Hono<Edge<AgentEnv>>();
   app.post("/v1/sessions/:id/events", async (c) => {
     const id = sessionId(c.req.param("id"));
-    const key = idempotencyKey(c.req.raw.headers);
     const body = await jsonBody(c.req.raw, sendBody);
-    const request = key === undefined ? undefined : { key, hash: body.hash };
+    const request = await requestKey(c.req.raw.headers, body.bytes);
     const session = sessionStub(c.env, c.get("principal"), id);
     return json(`{"data":[${unwrap(await session.send(body.value.events, request)).join(",")}]}`);
   });

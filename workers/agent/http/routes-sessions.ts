@@ -3,11 +3,11 @@ import * as z from "zod";
 import type { Principal } from "../../../src/platform/http/auth.ts";
 import type { Edge } from "../../../src/platform/http/edge.ts";
 import {
-  idempotencyKey,
   lowerBound,
   pageCursor,
   pageLimit,
   readPageCursor,
+  requestKey,
   upperBound,
 } from "../../../src/platform/http/edge.ts";
 import { jsonBody } from "../../../src/platform/http/json-body.ts";
@@ -33,11 +33,10 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
   const app = new Hono<Edge<AgentEnv>>();
   app.post("/v1/sessions", async (c) => {
     const principal = c.get("principal");
-    const key = idempotencyKey(c.req.raw.headers);
     const body = await jsonBody(c.req.raw, createBody);
     const now = Date.now();
     const account = accountStub(c.env, principal);
-    const request = key === undefined ? undefined : { key, hash: body.hash };
+    const request = await requestKey(c.req.raw.headers, body.bytes);
     const fields = metaFields(c.env, principal, body.value);
     const row = unwrap(await account.reserve(request, now));
     const session = sessionStub(c.env, principal, row.id);

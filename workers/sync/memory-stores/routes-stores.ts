@@ -6,11 +6,11 @@
 import { Hono } from "hono";
 import type { Edge } from "../../../src/platform/http/edge.ts";
 import {
-  idempotencyKey,
   lowerBound,
   pageCursor,
   pageLimit,
   readPageCursor,
+  requestKey,
   upperBound,
 } from "../../../src/platform/http/edge.ts";
 import { jsonBody } from "../../../src/platform/http/json-body.ts";
@@ -38,12 +38,11 @@ export function storeRoutes(): Hono<Edge<SyncEnv>> {
   const app = new Hono<Edge<SyncEnv>>();
   app.post(STORES, async (c) => {
     const principal = c.get("principal");
-    const key = idempotencyKey(c.req.raw.headers);
-    const { value, hash } = await jsonBody(c.req.raw, createStore);
+    const { value, bytes } = await jsonBody(c.req.raw, createStore);
     const kind = "custom" as const;
     const metadata = newMetadata(kind, value.metadata ?? {});
     const wanted = { id: newStoreId(), kind, createdAt: Date.now(), archived: false };
-    const request = key === undefined ? undefined : { key, hash };
+    const request = await requestKey(c.req.raw.headers, bytes);
     const { id, createdAt } = unwrap(await accountStub(c.env, principal).addStore(wanted, request));
     const owner = userOwner(principal);
     const meta = {

@@ -27,10 +27,7 @@ export function eventStream(
         subscription = subscribe(log, writer, options);
       },
       // workerd calls it for each read, without room too.
-      pull() {
-        subscription?.drain();
-        writer?.flush();
-      },
+      pull: () => subscription?.drain(),
       cancel() {
         subscription?.cancel();
         writer?.drop();
@@ -48,24 +45,23 @@ interface SseWriter extends EventWriter {
 /**
  * Says at once that it is connected, so that a client sees the answer before the first event.
  *
- * What is written within one go of the event loop leaves together: each piece of a stream is passed on
- * from process to process by itself, and that costs more than to write it. A preview does not wait.
+ * What is written without a wait in between leaves as one piece: each is passed on by itself from
+ * process to process, and that costs more than to write it.
  */
 function sseWriter(controller: ReadableByteStreamController): SseWriter {
   let written = 0;
   let held: Uint8Array[] = [];
   let heldBytes = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const room = () => (controller.desiredSize ?? 0) - heldBytes;
   const unread = () => BUFFER_BYTES - room();
 
   function write(text: string): void {
     const chunk = encoder.encode(text);
     written += chunk.byteLength;
+    if (held.length === 0) queueMicrotask(flush);
     held.push(chunk);
     heldBytes += chunk.byteLength;
     if (heldBytes >= TOGETHER_BYTES) flush();
-    else timer ??= setTimeout(flush, 0);
   }
 
   function flush(): void {
@@ -76,8 +72,6 @@ function sseWriter(controller: ReadableByteStreamController): SseWriter {
   }
 
   function drop(): void {
-    clearTimeout(timer);
-    timer = undefined;
     held = [];
     heldBytes = 0;
   }
@@ -90,7 +84,6 @@ function sseWriter(controller: ReadableByteStreamController): SseWriter {
     read: () => written - unread(),
     event: (event) => write(frame(event)),
     preview: ({ body }) => write(`event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`),
-    flush,
     drop,
     leftOut: (count) => write(`: ${count} events left out\n\n`),
     ping: () => write(": ping\n\n"),

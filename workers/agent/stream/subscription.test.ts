@@ -24,7 +24,6 @@ function memoryWriter(capacity: number) {
     read: () => read,
     event: ({ seq, json }) => write(seq, JSON.parse(json).payload.length),
     preview: ({ body, id }) => write(`${body.type} ${id}`),
-    flush: () => {},
     leftOut: (count) => write(`left out ${count}`),
     ping: () => write("ping"),
     close: () => write("closed", 0),

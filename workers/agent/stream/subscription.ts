@@ -76,7 +76,6 @@ export function subscribe(
     },
     preview(frames) {
       for (const frame of frames) preview(frame);
-      if (!over) writer.flush();
     },
     finish(last) {
       caughtUp = false;

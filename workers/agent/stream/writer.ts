@@ -15,8 +15,6 @@ export interface EventWriter {
   read(): number;
   event(event: StoredEvent): void;
   preview(frame: PreviewFrame): void;
-  /** What was written leaves now: it does not wait for what may follow in a moment. */
-  flush(): void;
   /** So many events are missing before the next one, which is the last. */
   leftOut(count: number): void;
   /** A heartbeat. */

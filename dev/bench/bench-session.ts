@@ -41,7 +41,12 @@ export async function apiOf({ url, secret }: BenchWorker, user: string) {
   const token = await signToken(secret, { org: ORG, user, role: "member", repos: [] });
   return async (path: string, body?: unknown): Promise<Response> => {
     const response = await fetch(`${url}${path}`, {
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        // The dev server would compress answers within the process that is measured.
+        "accept-encoding": "identity",
+      },
       ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);

@@ -1,12 +1,12 @@
 import { blocksOf } from "./conversation.ts";
-import { type Position, positionsOf } from "./render.ts";
+import { explicitPositions, type Position, positionsOf } from "./render.ts";
 import type { Prompt } from "./wire.ts";
 
 const MAX_MARKERS = 4;
 
 /** The first rule of cache markers that does not hold; undefined when all do. */
 export function checkCacheMarkers(request: Prompt): string | undefined {
-  const explicit = positionsOf({ ...request, cache_control: null });
+  const explicit = explicitPositions(request);
   const marked = explicit.filter((position) => position.ttl);
   const count = countMarkers(request);
   if (count > MAX_MARKERS) return tooMany(count);

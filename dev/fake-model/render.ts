@@ -32,11 +32,25 @@ export function canon(block: Block | Tool): string {
   return JSON.stringify(rest);
 }
 
-/**
- * Every position in the order the cache sees them: tools, then system, then messages. Each tier
- * starts from a seed, so that a change of a setting loses that tier and what follows, and no more.
- */
+/** Every position, with the marker at the top of the request at the place that it goes to. */
 export function positionsOf(request: Prompt): Position[] {
+  return markLast(explicitPositions(request), request.cache_control);
+}
+
+const found = new WeakMap<Prompt, Position[]>();
+
+/** The same without that marker. Each check asks for them, so they are looked for once a request. */
+export function explicitPositions(request: Prompt): Position[] {
+  const positions = found.get(request) ?? findPositions(request);
+  found.set(request, positions);
+  return positions.map((position) => ({ ...position }));
+}
+
+/**
+ * In the order the cache sees them: tools, then system, then messages. Each tier starts from a seed, so
+ * that a change of a setting loses that tier and what follows, and no more.
+ */
+function findPositions(request: Prompt): Position[] {
   const positions: Position[] = [];
   let state = hash(`model ${request.model}`);
   let tokens = 0;
@@ -45,7 +59,7 @@ export function positionsOf(request: Prompt): Position[] {
   };
   const add = (path: string, prefix: string, block: Block | Tool) => {
     const text = canon(block);
-    state = hash(`${state}|${prefix}|${text}`);
+    state = hash(`${state}|${prefix}|${shortened(text)}`);
     tokens += tokensOf(block, text);
     positions.push({ path, hash: state, tokens, ttl: ttlOf(block), cacheable: isCacheable(block) });
   };
@@ -62,7 +76,20 @@ export function positionsOf(request: Prompt): Position[] {
       add(`messages.${index}.content.${position}`, message.role, block);
     }
   }
-  return markLast(positions, request.cache_control);
+  return positions;
+}
+
+/** Texts that come again with every request, and their hashes. */
+const hashes = new Map<string, string>();
+const REMEMBERED = { most: 500, least: 500, characters: 100_000 };
+
+/** Stands for a text in a hash: a long one by its own hash, which is found once. */
+function shortened(text: string): string {
+  if (text.length < REMEMBERED.least || text.length > REMEMBERED.characters) return text;
+  const known = hashes.get(text) ?? `#${hash(text)}`;
+  if (hashes.size >= REMEMBERED.most) hashes.clear();
+  hashes.set(text, known);
+  return known;
 }
 
 export function systemBlocks(request: Prompt): Extract<Block, { type: "text" }>[] {

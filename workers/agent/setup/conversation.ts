@@ -37,6 +37,9 @@ export interface TurnRef {
   eventId: string;
 }
 
+/** By the prompt: a session's tools never change either. */
+const fixedOf = new WeakMap<readonly string[], number>();
+
 /** Opens it: the prompt is made with the first call, and is the same bytes ever after. */
 export async function openConversation(session: SessionContext): Promise<Conversation> {
   const { sql, env, settings } = session;
@@ -47,7 +50,8 @@ export async function openConversation(session: SessionContext): Promise<Convers
   const system = await promptOf(session, meta, memory);
   const tools = sessionTools({ mounts, seen: knownFiles(thread) }, meta);
   const limits = limitsOf(settings, meta.model);
-  const fixed = fixedTokens(system, tools);
+  const fixed = fixedOf.get(system) ?? fixedTokens(system, tools);
+  fixedOf.set(system, fixed);
   return { thread, meta, memory, mounts, system, tools, limits, fixed };
 }
 

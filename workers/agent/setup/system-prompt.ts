@@ -3,8 +3,10 @@
 
 import { errorName, log } from "../../../src/platform/log.ts";
 import { workspacePath } from "../../../src/platform/r2/mount-table.ts";
+import { defineMemory } from "../../../src/platform/state.ts";
 import { keepPrompt, readPrompt } from "../../../src/platform/threads/prompt.ts";
 import { noteRead } from "../../../src/platform/threads/read-files.ts";
+import type { Thread } from "../../../src/platform/threads/thread.ts";
 import { cutIndex, INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { systemPrompt } from "../../../src/shared/turn/system-prompt.ts";
 import type { Meta } from "../rows/meta.ts";
@@ -17,9 +19,9 @@ export async function promptOf(
   ports: Pick<SessionContext, "sql" | "commit">,
   meta: Meta,
   memory: TurnMemory | undefined,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   const thread = mainThread(ports.sql);
-  const kept = readPrompt(thread);
+  const kept = keptPrompt(thread);
   if (kept) return kept;
 
   const index = memory && (await readIndex(memory));
@@ -36,7 +38,7 @@ export async function promptOf(
   if (index?.unreadable) return blocks;
   ports.commit(() => {
     // Another call may have come first while the index was read.
-    if (readPrompt(thread)) return;
+    if (keptPrompt(thread)) return;
     keepPrompt(thread, blocks);
     // The index in the prompt counts as read, unless it was cut.
     const whole = index?.text !== undefined && cutIndex(index.text).cutBy === undefined;
@@ -44,7 +46,16 @@ export async function promptOf(
       noteRead(thread, [{ type: "seen", path: index.path, etag: index.etag }]);
     }
   });
-  return readPrompt(thread) ?? blocks;
+  return keptPrompt(thread) ?? blocks;
+}
+
+const known = defineMemory<readonly string[]>();
+
+/** Read once an instance, and the same array then: what follows from it is found by it. */
+function keptPrompt(thread: Thread): readonly string[] | undefined {
+  const blocks = known.get(thread.sql) ?? readPrompt(thread);
+  known.set(thread.sql, blocks);
+  return blocks;
 }
 
 interface IndexRead {

@@ -16,8 +16,8 @@ import type { BenchWorker } from "./start-worker.ts";
 import { createWalCounter, type Written } from "./wal.ts";
 
 const KILOBYTE = "The harbour master counts the boats that come in with the tide. ".repeat(16);
-/** Until an answer begins, like a real one: the search for memories begins 100 ms after the request. */
-const THINK_MS = 300;
+/** Until an answer begins, like a real one: a search for memories, which begins before, has its time. */
+const THINK_MS = 600;
 /** The runtime closes what nobody asks for, and writes for it: that must not count for the next. */
 const REST_MS = 12_000;
 /** Of a page in a log: the page and the frame's header. */

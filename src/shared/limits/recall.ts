@@ -18,10 +18,12 @@ export const RECALL_QUERY_CHARACTERS = 4000;
 /** Timeout for the checks of claims, in milliseconds. */
 export const RECALL_VERIFY_MS = 2_000;
 /**
- * Delay of a search for which the model call does not wait, in milliseconds after that call. A tool call
- * starts it at once. So it does not delay the answer's first byte.
+ * A search for which the model call does not wait begins when the model begins to answer, so that it
+ * does not delay the answer's first byte; so many milliseconds after that call at the earliest and at the
+ * latest. A tool call starts it at once.
  */
 export const RECALL_BEGIN_MS = 100;
+export const RECALL_LATEST_MS = 300;
 /** Longest wait for the search when a paused turn continues, in milliseconds. */
 export const RECALL_RESUME_MS = 2_000;
 /** Paths of one memory that are checked, and symbols. */

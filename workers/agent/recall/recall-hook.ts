@@ -10,11 +10,7 @@ import { workspaceMount } from "../../../src/platform/r2/mount-table.ts";
 import { sleep, within } from "../../../src/platform/sleep.ts";
 import { modelOf } from "../../../src/platform/threads/loop-ports.ts";
 import { readFiles } from "../../../src/platform/threads/read-files.ts";
-import {
-  RECALL_BEGIN_MS,
-  RECALL_RESUME_MS,
-  RECALL_TOKENS,
-} from "../../../src/shared/limits/recall.ts";
+import { RECALL_RESUME_MS, RECALL_TOKENS } from "../../../src/shared/limits/recall.ts";
 import type { ModelRequest } from "../../../src/shared/loop/model.ts";
 import { requestAnswer } from "../../../src/shared/loop/model.ts";
 import type { TurnState } from "../../../src/shared/loop/steps.ts";
@@ -39,6 +35,7 @@ import { countUsage } from "../rows/usage.ts";
 import type { Conversation } from "../setup/conversation.ts";
 import type { TurnMemory } from "../setup/memory.ts";
 import type { SessionContext } from "../setup/session-context.ts";
+import { searchStart } from "./search-start.ts";
 
 /** Tools that were called in so many messages before the question count as in use. */
 const RECENT_MESSAGES = 10;
@@ -82,7 +79,7 @@ export function recallHook(
       return recalled;
     });
   };
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  const start = searchStart(begin);
   return {
     async joining(messages) {
       // Who waited for a person does not mind a moment more: the search is not lost to the wait.
@@ -112,13 +109,13 @@ export function recallHook(
       if (step.type === "joined" && step.message === attached && found) record(found, now);
     },
     after(step) {
-      // The search begins soon after the model was asked, or at once when it is at work.
+      // At once when the model is at work.
       if (step.type === "answered" && step.calls.length > 0) begin();
-      if (step.type !== "request_started" || search || stopped.aborted) return;
-      timer ??= setTimeout(begin, RECALL_BEGIN_MS);
+      if (step.type === "request_started" && !search && !stopped.aborted) start.asked();
     },
+    preview: () => start.speaks(),
     ended(outcome) {
-      clearTimeout(timer);
+      start.stop();
       stop.abort();
       // A turn that only pauses, or broke off, searches again when it goes on.
       const paused = outcome?.reason === "paused" || outcome?.reason === "requires_action";

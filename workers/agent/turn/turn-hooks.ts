@@ -26,7 +26,7 @@ import { savedHook } from "./saved-hook.ts";
  * saved        record, ended                events of saved memories; heals the index after the loop
  * usage        record                       counts tokens
  * notes        record, sampled              counts what notes go by; starts an update that is due
- * recall       after, joining, record, ended  searches beside the model, attaches what it finds
+ * recall       after, preview, joining, record, ended  searches beside the model, attaches what it finds
  * joining      joining, record              takes in messages that came meanwhile
  *
  * A turn begins and ends in `finish-turn.ts`, which also has what follows from its end (step 12); it

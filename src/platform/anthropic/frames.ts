@@ -29,7 +29,9 @@ export function createFrames(frameMs: number): Frames {
   let text: Delta | undefined;
   let due = false;
   let ended = false;
-  let takenAt = Number.NEGATIVE_INFINITY;
+  /** Whether there is text among them, and when text was taken last. */
+  let hasText = false;
+  let textAt = Number.NEGATIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Set where somebody waits: for what is next, and until it is taken. */
   let wake: (() => void) | undefined;
@@ -37,6 +39,7 @@ export function createFrames(frameMs: number): Frames {
 
   function add(event: unknown): void {
     const delta = deltaOf(event);
+    hasText ||= delta !== undefined;
     if (text && delta && text.index === delta.index && text.field === delta.field) {
       text.parts[text.field] = textOf(text) + textOf(delta);
       return;
@@ -48,7 +51,7 @@ export function createFrames(frameMs: number): Frames {
   function chunkEnds(): Promise<void> | undefined {
     if (waiting.length === 0 || ended) return undefined;
     const mayWait = waiting.length === 1 && text && textOf(text).length < PREVIEW_CHARACTERS;
-    const left = mayWait ? takenAt + frameMs - performance.now() : 0;
+    const left = mayWait ? textAt + frameMs - performance.now() : 0;
     if (left > 0) {
       timer ??= setTimeout(hand, left);
       return undefined;
@@ -80,10 +83,11 @@ export function createFrames(frameMs: number): Frames {
     clearTimeout(timer);
     timer = undefined;
     const taken = { events: waiting, last: ended };
+    if (hasText) textAt = performance.now();
     waiting = [];
     text = undefined;
+    hasText = false;
     due = false;
-    takenAt = performance.now();
     goOn?.();
     return taken;
   }

@@ -36,8 +36,10 @@ const TABLES = [
   `CREATE TABLE rewind_steps (
     n INTEGER PRIMARY KEY, memory_id TEXT NOT NULL, path TEXT NOT NULL,
     target INTEGER, aside INTEGER NOT NULL)`,
-  // Paths whose newest state R2 does not have yet, with the etag of what it has.
-  "CREATE TABLE outbox (path TEXT PRIMARY KEY, etag TEXT) WITHOUT ROWID",
+  // Paths whose newest state R2 does not have yet, with the etag of what it has. `erased`: the sha256 of
+  // redacted contents that it may have there, JSON. No version tells any more that they are ours.
+  `CREATE TABLE outbox (
+    path TEXT PRIMARY KEY, etag TEXT, erased TEXT NOT NULL DEFAULT '[]') WITHOUT ROWID`,
   // A lease that somebody holds for longer, or waits for: `waiters` is JSON, in the order of asking.
   `CREATE TABLE leases (
     name TEXT PRIMARY KEY, holder TEXT, token INTEGER NOT NULL, until INTEGER NOT NULL,

@@ -74,6 +74,11 @@ export function addVersion(sql: SqlStorage, version: NewVersion): number {
     .one().n;
 }
 
+/** The number that the next version gets. */
+export function nextVersion(sql: SqlStorage): number {
+  return sql.exec<{ n: number }>("SELECT coalesce(max(n), 0) + 1 AS n FROM versions").one().n;
+}
+
 /** When a memory was first made; undefined for one that never was. */
 export function firstTime(sql: SqlStorage, memoryId: string | undefined): number | undefined {
   if (memoryId === undefined) return undefined;

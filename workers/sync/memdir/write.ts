@@ -56,6 +56,7 @@ export async function write(dir: Directory, request: WriteRequest): Promise<Writ
       type: "put",
       change: { path, bytes, sha256, before, actor },
       reply: (made) => written(dir, made, request, bytes),
+      isLast: true,
     };
   };
   return applyConditionally(dir, decide, () => conflict(headAt(dir.sql, path)));
@@ -83,6 +84,7 @@ export async function update(dir: Directory, request: UpdateRequest): Promise<Wr
       type: "put",
       change: { path, bytes, sha256, before, actor },
       reply: (made) => written(dir, made, request, bytes),
+      isLast: true,
     };
   };
   return applyConditionally(dir, decide, () => conflict(headById(dir.sql, id)));

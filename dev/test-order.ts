@@ -23,6 +23,7 @@ const LONG_FILES = [
   "compaction.test.ts",
   "interrupt.test.ts",
   "page.test.ts",
+  "page-long.test.ts",
   "compaction-notes.test.ts",
   "crash.test.ts",
   "join.test.ts",

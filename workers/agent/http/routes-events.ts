@@ -3,7 +3,6 @@ import type { Edge } from "../../../src/platform/http/edge.ts";
 import {
   idempotencyKey,
   lowerBound,
-  pageCursor,
   pageLimit,
   readPageCursor,
   upperBound,
@@ -57,8 +56,7 @@ export function eventRoutes(): Hono<Edge<AgentEnv>> {
         to: upperBound(query),
       }),
     );
-    const next = page.next === undefined ? null : pageCursor([order, page.next]);
-    return json(`{"data":[${page.data.join(",")}],"next_page":${JSON.stringify(next)}}`);
+    return json(page);
   });
 
   app.get("/v1/sessions/:id/events/stream", async (c) => {
@@ -89,7 +87,7 @@ export function eventRoutes(): Hono<Edge<AgentEnv>> {
   return app;
 }
 
-function json(body: string): Response {
+function json(body: string | ReadableStream<Uint8Array>): Response {
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 

@@ -9,7 +9,7 @@ import { SESSION_MOST_BYTES } from "../../../src/shared/limits/turn.ts";
 import type { AgentEnv } from "../../env.ts";
 import { spaceHook } from "../setup/space.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
-import { object, stub } from "../testing/session-object-fixture.ts";
+import { object, pageOf, stub } from "../testing/session-object-fixture.ts";
 import type { Session } from "./session.ts";
 
 declare global {
@@ -38,7 +38,8 @@ test("GROW-06: a full session refuses a message and says what to do; all else of
   });
   expect(size).toBeGreaterThan(4096);
   const said = { limit: 100, types: ["user.message", "user.interrupt"] };
-  expect(unwrap(await stub(full).events(said)).data).toEqual([sent]);
+  const page = await pageOf(unwrap(await stub(full).events(said)));
+  expect(page.data).toEqual([JSON.parse(sent ?? "")]);
   // What was acknowledged has its answer again, and a turn can be ended.
   expect(unwrap(await stub(full).send([message], request))).toEqual([sent]);
   unwrap(await stub(full).send([{ type: "user.interrupt" }], undefined));

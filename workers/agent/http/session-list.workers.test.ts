@@ -181,14 +181,17 @@ test("what the account does not know, or is too large for it, is asked of the se
   const user = newUser();
   const old = await make(user, { createdAt: 1 });
   const large = await make(user, { createdAt: 2, system: "x".repeat(LISTED_BYTES) });
+  const other = await make(user, { createdAt: 3, title: "not as we write it" });
   await runInDurableObject(user.accountObject(), (_instance, { storage }) => {
     storage.sql.exec("UPDATE sessions SET state = NULL WHERE id = ?", old);
+    storage.sql.exec("UPDATE session_shapes SET fixed = '{}' WHERE session = ?", other);
   });
   user.asked.length = 0;
   const { data } = await user.list("");
-  expect(data.map(({ id }) => id)).toEqual([large, old]);
-  expect(data[0]?.agent).toMatchObject({ system: "x".repeat(LISTED_BYTES) });
-  expect(user.asked).toHaveLength(2);
+  expect(data.map(({ id }) => id)).toEqual([other, large, old]);
+  expect(data[0]?.title).toBe("not as we write it");
+  expect(data[1]?.agent).toMatchObject({ system: "x".repeat(LISTED_BYTES) });
+  expect(user.asked).toHaveLength(3);
 });
 
 test("a report that is late, doubled or of a session that was removed changes nothing", async () => {

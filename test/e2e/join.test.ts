@@ -57,7 +57,7 @@ test("messages that come while a turn uses tools join it behind the results, in 
 
 test("one that comes during the final answer has its own turn", async () => {
   const own = await session(client, JOIN);
-  script(service.model, own, { tools: [glob] }, { text: "w ".repeat(40), ...SLOW });
+  script(service.model, own, { tools: [glob] }, { text: "w ".repeat(100), ...SLOW });
   await during(own.id, 2, "also tea", "and milk");
   const all = await ended(client, own.id);
   expect(joinedOf(all)).toEqual([]);

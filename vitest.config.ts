@@ -25,7 +25,7 @@ export default defineConfig({
           ...COMPUTING,
           isolate: false,
           include: long
-            ? []
+            ? [`src/${LONG_FORMS}`]
             : [
                 "src/**/*.test.ts",
                 "workers/**/*.test.ts",
@@ -33,7 +33,7 @@ export default defineConfig({
                 "web/src/**/*.test.ts",
                 "test/*.test.ts",
               ],
-          exclude: ["**/*.workers.test.ts"],
+          exclude: ["**/*.workers.test.ts", ...(long ? [] : [LONG_FORMS])],
           environment: "node",
         },
       },

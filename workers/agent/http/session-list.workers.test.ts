@@ -18,8 +18,10 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import { LISTED_BYTES } from "../../../src/shared/limits/http.ts";
 import type { AgentEnv } from "../../env.ts";
 import { appendEvent } from "../rows/events.ts";
+import { listedVersion } from "../rows/listed.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import type { Session } from "../session/session.ts";
+import { listedState } from "../session/session-shape.ts";
 import { sessionStub } from "../session/stubs.ts";
 import { MODEL } from "../testing/context-fixture.ts";
 import { eventually } from "../testing/eventually-fixture.ts";
@@ -155,7 +157,10 @@ test("a session at rest whose account knows it is reported no more, whoever wake
   await atRest(user, [id]);
   await evictDurableObject(user.object(id));
   unwrap(await user.session(id).retrieve());
-  await user.inside(id, async (_sql, state) => {
+  // It may have to be told once more, which is noted when the account has answered.
+  await user.inside(id, async (sql, state) => {
+    const { version } = listedState(sql, readMeta(sql), undefined);
+    await eventually(() => listedVersion(sql) === version);
     await state.storage.deleteAlarm();
   });
   await evictDurableObject(user.object(id));

@@ -50,6 +50,7 @@ export class Memdir extends RealMemdir {
       scan: async () => [],
       now: () => Date.now(),
       commit: <T>(change: () => T) => storage.transactionSync(change),
+      afterReply: (rest: () => void) => rest(),
       later: () => {},
     };
     await makeVersions(dir, history);

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { newId } from "../../../src/platform/ids.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { forgetState } from "../../../src/platform/state.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
 import { addContent } from "./contents.ts";
 import { directoryOf, objectOf } from "./directory-fixture.ts";
@@ -17,7 +18,7 @@ import { write } from "./write.ts";
 
 const CONTENT_BYTES = 24 * 1024;
 
-test("a memory with 4,000 versions of 24 KB goes back by reading a handful of contents", async () => {
+test("a memory with 4,000 versions of 24 KB goes back after two deaths, by reading a handful of contents", async () => {
   const meta = newStoreMeta();
   unwrap(await memdirStub(env, meta.owner, meta.id).open(meta));
   await runInDurableObject(objectOf(meta), async (_instance, { storage }) => {
@@ -41,10 +42,22 @@ test("a memory with 4,000 versions of 24 KB goes back by reading a handful of co
         at,
       });
     }
+    const time = start + 1000;
+    // The object dies before each commit of it in turn, and comes back; each try goes a little further.
+    for (let nth = 1; nth <= 2; nth += 1) {
+      let commits = 0;
+      const commit: typeof dir.commit = (change) => {
+        commits += 1;
+        if (commits === nth) throw new Error("It died");
+        return dir.commit(change);
+      };
+      await expect(rewind({ ...dir, commit }, { time }, { actor })).rejects.toThrow("It died");
+      forgetState(dir.sql);
+    }
     const sql = watchedSql(dir.sql, ({ rows }) => {
       read += contentBytes(rows);
     });
-    const reply = await rewind({ ...dir, sql }, { time: start + 1000 }, { actor });
+    const reply = await rewind({ ...dir, sql }, { time }, { actor });
     expect(reply).toMatchObject({ changed: [{ path: "a.md" }], skipped: [] });
     expect(await (await env.FILES.get(`${meta.prefix}a.md`))?.text()).toMatch(/^version 1000 /);
     expect(read).toBeGreaterThan(0);

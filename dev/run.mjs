@@ -3,7 +3,7 @@
 // dependencies: it has to work before it has installed anything, on Node 20 or newer.
 
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, lstatSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -40,6 +40,12 @@ run();
 
 function install() {
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  // npm would empty the folder behind the link, which another checkout works with.
+  if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    fail(
+      `${modules} is a link to modules of another lock file: run \`npm ci\` where it leads, or remove it`,
+    );
+  }
   process.stderr.write("Installing what is missing (npm ci) …\n");
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const result = spawnSync("npm", ["ci", ...flags], {

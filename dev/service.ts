@@ -2,7 +2,6 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "vite";
 import { unstable_startWorker as startWorker } from "wrangler";
 
 export interface ServiceOptions {
@@ -36,8 +35,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       { type: "plain_text" as const, value },
     ]),
   );
+  const built = process.env.MEMDIR_BUILT;
   const worker = await startWorker({
     config: join(root, "wrangler.toml"),
+    // `npm test` has bundled the script once for all of its services.
+    ...(built ? { entrypoint: join(built, "main.js"), build: { bundle: false } } : {}),
     bindings,
     dev: {
       server: { hostname: "127.0.0.1", port: options.port },
@@ -85,6 +87,8 @@ export async function buildPage(): Promise<void> {
   const page = join(root, "web", "dist", "index.html");
   const built = existsSync(page) ? statSync(page).mtimeMs : 0;
   if (built > newest(join(root, "web"))) return;
+  // Only who has to build waits for it to load.
+  const { build } = await import("vite");
   await build({
     root: join(root, "web"),
     configFile: join(root, "web", "vite.config.ts"),

@@ -4,32 +4,34 @@
 import { basename } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take ten seconds or more, the longest first. */
+/** Files that take eight seconds or more beside others, the longest first. */
 const LONG_FILES = [
   "hostile-paths.long.test.ts",
-  "interrupt-fuzz.workers.test.ts",
-  "storm.workers.test.ts",
-  "extraction-crash.workers.test.ts",
-  "r2-files.workers.test.ts",
-  "extraction-faults.workers.test.ts",
   "extraction-crash.long.test.ts",
   "crash.long.test.ts",
   "waits-crash.long.test.ts",
+  "extraction-crash.workers.test.ts",
+  "interrupt-fuzz.workers.test.ts",
+  "extraction-faults.workers.test.ts",
+  "storm.workers.test.ts",
+  "r2-files.workers.test.ts",
   "extraction.test.ts",
-  "start.test.ts",
-  "settings.test.ts",
-  "hostile-paths.test.ts",
-  "prefix.test.ts",
   "compaction.test.ts",
   "interrupt.test.ts",
-  "page.test.ts",
+  "page-long.test.ts",
+  "start.test.ts",
+  "hostile-paths.test.ts",
   "compaction-notes.test.ts",
-  "crash.test.ts",
+  "prefix.test.ts",
   "join.test.ts",
-  "compaction-crash.test.ts",
-  "hostile-model.test.ts",
-  "faults.test.ts",
   "recall.test.ts",
+  "event-log.test.ts",
+  "faults.test.ts",
+  "compaction-large.test.ts",
+  "page.test.ts",
+  "crash.test.ts",
+  "order.test.ts",
+  "compaction-crash.test.ts",
 ];
 /** A process of one project cannot serve another, so each project's files stay together. */
 const PROJECTS = ["core", "workers", "e2e"];

@@ -57,10 +57,13 @@ export async function apiOf({ url, secret }: BenchWorker, user: string) {
 export async function createBenchSession(
   worker: BenchWorker,
   user: string,
-  { workspace = `w-${randomUUID().slice(0, 8)}`, bare = false } = {},
+  { workspace = `w-${randomUUID().slice(0, 8)}`, bare = false, ask = false } = {},
 ): Promise<BenchSession> {
   const api = await apiOf(worker, user);
-  const metadata = bare ? { bare: "true" } : {};
+  const metadata = {
+    ...(bare ? { bare: "true" } : {}),
+    ...(ask ? { permission_mode: "ask" } : {}),
+  };
   const made = await api("/v1/sessions", {
     agent: "default",
     environment_id: workspace,

@@ -4,6 +4,7 @@
 import { benchCompaction } from "./compaction.ts";
 import { benchCost } from "./cost.ts";
 import { benchGrowth } from "./growth.ts";
+import { benchMemory } from "./memory.ts";
 import { benchRecall } from "./recall.ts";
 import { benchScan } from "./scan.ts";
 import { benchSessions } from "./sessions.ts";
@@ -13,6 +14,7 @@ const BENCHES: Record<string, () => Promise<void>> = {
   compaction: benchCompaction,
   cost: benchCost,
   growth: benchGrowth,
+  memory: benchMemory,
   recall: benchRecall,
   scan: benchScan,
   sessions: benchSessions,

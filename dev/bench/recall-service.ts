@@ -15,8 +15,6 @@ import { signToken } from "../sign-token.ts";
 const OWNER = { org: "bench", user: "bench", role: "member", repos: [] } as const;
 /** Files in one call to the worker. */
 const FILES_AT_ONCE = 500;
-/** More turns than a session of the bench has. */
-const ALL_TURNS = 1000;
 
 const shape = z.object({
   id: z.string(),
@@ -147,7 +145,7 @@ export async function startBenchService(
       const { id } = await create(workspace, kind === "bare");
       if (kind === "off") {
         const name = JSON.stringify([OWNER.org, OWNER.user, id]);
-        await ask(`searched?turns=${ALL_TURNS}&name=${encodeURIComponent(name)}`);
+        await ask(`searched?name=${encodeURIComponent(name)}`);
       }
       const stream = await client.beta.sessions.events.stream(id, {
         event_deltas: ["agent.message"],

@@ -2,10 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import * as z from "zod";
-
-/** A collection takes some milliseconds; this long only where the inspector does not answer. */
-const INSPECTOR_MS = 30_000;
+import { openInspector } from "./inspector.ts";
 
 export interface RuntimeMemory {
   /** Resident memory of the process that runs the service, in bytes. */
@@ -41,41 +38,14 @@ export function runtimeCpu(): number {
 }
 
 /** Bytes the script's heap uses after a full collection; `wake` is any request to the script. */
-export async function usedHeap(inspector: URL, wake: () => Promise<unknown>): Promise<number> {
-  // Wrangler wants an origin. Node's WebSocket takes headers, the DOM's type does not know them.
-  const socket: WebSocket = Reflect.construct(WebSocket, [
-    new URL("/ws", inspector),
-    { headers: { Origin: "http://localhost" } },
-  ]);
+export async function usedHeap(address: URL, wake: () => Promise<unknown>): Promise<number> {
+  const inspector = await openInspector(address);
   try {
-    await new Promise((resolve, reject) => {
-      socket.onopen = resolve;
-      socket.onerror = () =>
-        reject(new Error(`The inspector at ${inspector} is not to be reached`));
-    });
-    // It collects when the script next runs.
-    const collected = ask(socket, 1, "HeapProfiler.collectGarbage");
-    await wake();
-    await collected;
-    const usage = await ask(socket, 2, "Runtime.getHeapUsage");
-    return z.object({ result: z.object({ usedSize: z.number() }) }).parse(usage).result.usedSize;
+    await inspector.collect(wake);
+    return await inspector.heap();
   } finally {
-    socket.close();
+    inspector.close();
   }
-}
-
-function ask(socket: WebSocket, id: number, method: string): Promise<unknown> {
-  const answer = new Promise<unknown>((resolve, reject) => {
-    const signal = AbortSignal.timeout(INSPECTOR_MS);
-    const late = () => reject(new Error(`${method}: no answer within ${INSPECTOR_MS / 1000} s`));
-    signal.addEventListener("abort", late);
-    socket.addEventListener("message", ({ data }) => {
-      const message: unknown = JSON.parse(String(data));
-      if (z.object({ id: z.literal(id) }).safeParse(message).success) resolve(message);
-    });
-  });
-  socket.send(JSON.stringify({ id, method }));
-  return answer;
 }
 
 function runtimesBelow(root: number): { pid: string; bytes: number }[] {

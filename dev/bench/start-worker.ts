@@ -20,13 +20,17 @@ export interface BenchWorker {
   close(): Promise<void>;
 }
 
-/** Starts a worker by the name of its config file in `scan-worker/`. */
+/**
+ * Starts a worker by the name of its config file in `scan-worker/`. Its storage goes with it, unless
+ * a folder is given for it.
+ */
 export async function startBenchWorker(
   config: string,
   variables: Record<string, string>,
   inspector = false,
+  given?: string,
 ): Promise<BenchWorker> {
-  const directory = mkdtempSync(join(tmpdir(), "memdir-bench-"));
+  const directory = given ?? mkdtempSync(join(tmpdir(), "memdir-bench-"));
   const secret = randomUUID() + randomUUID();
   const all = { ANTHROPIC_API_KEY: "demo-model", AUTH_SECRET: secret, ...variables };
   const bindings = Object.fromEntries(
@@ -56,7 +60,7 @@ export async function startBenchWorker(
     secret,
     async close() {
       await worker.dispose();
-      rmSync(directory, { recursive: true, force: true });
+      if (given === undefined) rmSync(directory, { recursive: true, force: true });
     },
   };
 }

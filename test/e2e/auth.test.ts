@@ -1,9 +1,9 @@
 import { SignJWT } from "jose";
 import { expect, test } from "vitest";
 import { NOTES_TEMPLATE } from "../../src/shared/session-memory/template.ts";
-import { newSession, say, serviceOfFile, turn } from "./service.ts";
+import { newSession, say, sharedService, turn } from "./service.ts";
 
-const service = await serviceOfFile();
+const service = await sharedService();
 
 const ROUTES: [string, string][] = [
   ["GET", "/v1/sessions"],
@@ -79,8 +79,8 @@ test("another user's and another tenant's session is a 404 like one that does no
   const others = [
     { user: "bob" },
     { org: "other" },
-    { org: "acme", user: 'ann"]' },
-    { org: 'acme","ann', user: "x" },
+    { org: service.org, user: 'ann"]' },
+    { org: `${service.org}","ann`, user: "x" },
     { user: "bob", role: "admin" as const },
   ];
   for (const claims of others) {

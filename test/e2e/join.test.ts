@@ -39,7 +39,7 @@ const withoutMark = (key: string, value: unknown) => (key === "cache_control" ? 
 
 test("messages that come while a turn uses tools join it behind the results, in order", async () => {
   const own = await session(client, JOIN);
-  script(service.model, own, { text: "w ".repeat(40), tools: [glob], ...SLOW }, { text: "Done." });
+  script(service.model, own, { text: "w ".repeat(100), tools: [glob], ...SLOW }, { text: "Done." });
   await during(own.id, 1, "also tea", "and milk");
   const all = await ended(client, own.id);
   const [go, tea, milk] = messagesOf(all);
@@ -57,7 +57,7 @@ test("messages that come while a turn uses tools join it behind the results, in 
 
 test("one that comes during the final answer has its own turn", async () => {
   const own = await session(client, JOIN);
-  script(service.model, own, { tools: [glob] }, { text: "w ".repeat(40), ...SLOW });
+  script(service.model, own, { tools: [glob] }, { text: "w ".repeat(100), ...SLOW });
   await during(own.id, 2, "also tea", "and milk");
   const all = await ended(client, own.id);
   expect(joinedOf(all)).toEqual([]);
@@ -118,7 +118,7 @@ test("one that waits while an approval is due joins when the turn goes on", asyn
 
 test("an interrupt ends the turn; a message that comes behind it is not swallowed", async () => {
   const own = await session(client, JOIN);
-  script(service.model, own, { text: "w ".repeat(40), tools: [glob], ...SLOW });
+  script(service.model, own, { text: "w ".repeat(100), tools: [glob], ...SLOW });
   await send(own.id, "go");
   await until("the model is asked", () => sentMessages(service.model, own.id).length === 1);
   await client.beta.sessions.events.send(own.id, {

@@ -50,10 +50,14 @@ export const NO_BACKGROUND = { EXTRACTION_EVERY_TURNS: "0", NOTES_FIRST_TOKENS: 
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** `vars` are the service's variables; the model has the window that they name. */
+/**
+ * `vars` are the service's variables; the model has the window that they name. `configPath` names
+ * another worker than the service as it is deployed.
+ */
 export async function startTestService(
   vars: Record<string, string> = {},
   options: FakeModelOptions = {},
+  configPath = "wrangler.toml",
 ): Promise<TestService> {
   const window = vars.CONTEXT_WINDOW_TOKENS;
   const model = createFakeModel({
@@ -66,8 +70,10 @@ export async function startTestService(
     root,
     workers: [
       {
-        configPath: "wrangler.toml",
-        ...(process.env.MEMDIR_BUILT ? { prebuiltWorkerDir: process.env.MEMDIR_BUILT } : {}),
+        configPath,
+        ...(process.env.MEMDIR_BUILT && configPath === "wrangler.toml"
+          ? { prebuiltWorkerDir: process.env.MEMDIR_BUILT }
+          : {}),
         vars: {
           ANTHROPIC_BASE_URL: modelServer.url,
           ANTHROPIC_API_KEY: "demo-model",

@@ -1,10 +1,12 @@
 import { element } from "./element.ts";
 import type { Preview, SavedMemory, SessionEvent } from "./event.ts";
+import { stateBefore } from "./events.ts";
 import { createMessageView, type MessageView } from "./message-view.ts";
 import type { Roots } from "./paths.ts";
 import { createPreviews } from "./previews.ts";
 import { savedLine } from "./saved-memory.ts";
 import { createToolCall, type Decide, type ToolCallView } from "./tool-call.ts";
+import { createTurnOrder, type TurnOrder } from "./turn-order.ts";
 
 type Places = {
   scroller: HTMLElement;
@@ -26,89 +28,111 @@ const WORDS: Record<string, string> = {
 /** Draws stored events in their order, and previews until their message is stored. */
 export function createConversation({ scroller, flow, waiting, keepAtEnd, roots, decide }: Places) {
   const toolCalls = new Map<string, ToolCallView>();
+  /** What became of calls that are not drawn yet: they stand before the events that are. */
+  const outcomes = new Map<string, ((call: ToolCallView) => void)[]>();
   const messages = new Map<string, MessageView>();
   const savedNotes = new Map<string, { node: HTMLElement; memories: SavedMemory[] }>();
 
   const previews = createPreviews((node) => flow.append(node));
 
-  function addNote(text: string, attributes: Record<string, string> = {}): void {
-    flow.append(element("p", { class: "event-note", ...attributes }, text));
+  function note(text: string, attributes: Record<string, string> = {}): HTMLElement {
+    return element("p", { class: "event-note", ...attributes }, text);
   }
 
-  /** What one turn saves is one line, behind the last of it. */
-  function addSaved(turnId: string, memories: SavedMemory[]): void {
-    const attributes = { class: "event-note saved", "data-testid": "memory-saved" };
-    const note = savedNotes.get(turnId) ?? { node: element("p", attributes), memories: [] };
-    note.memories.push(...memories);
-    note.node.textContent = savedLine(note.memories);
-    if (turnId !== "") savedNotes.set(turnId, note);
-    flow.append(note.node);
+  function ofCall(id: string, change: (call: ToolCallView) => void): undefined {
+    const call = toolCalls.get(id);
+    if (call) change(call);
+    else outcomes.set(id, [...(outcomes.get(id) ?? []), change]);
   }
 
-  function draw(event: SessionEvent): void {
+  /** What an event adds, as it is known later; nothing where it only changes what others have added. */
+  function nodeOf(event: SessionEvent): HTMLElement | undefined {
     switch (event.kind) {
       case "agent-message": {
-        const done = previews.finish(event.id, event.blocks);
-        if (done) return;
         const view = createMessageView("agent", event.id);
         view.setBlocks(event.blocks);
-        flow.append(view.node);
-        return;
+        return view.node;
       }
       case "tool-use": {
         const view = createToolCall(event, roots, decide);
         toolCalls.set(event.id, view);
-        flow.append(view.node);
-        return;
+        for (const change of outcomes.get(event.id) ?? []) change(view);
+        outcomes.delete(event.id);
+        return view.node;
       }
       case "tool-verdict":
-        toolCalls.get(event.toolUseId)?.setVerdict(event.allowed);
-        return;
+        return ofCall(event.toolUseId, (call) => call.setVerdict(event.allowed));
       case "tool-result":
-        toolCalls.get(event.toolUseId)?.setResult(event.text, event.failed);
-        return;
-      case "request-end":
+        return ofCall(event.toolUseId, (call) => call.setResult(event.text, event.failed));
       case "idle":
-        previews.dropAll();
-        if (event.kind === "idle" && !QUIET_REASONS.includes(event.reason)) {
-          addNote(`Stopped: ${event.reason.replaceAll("_", " ")}`);
-        }
-        return;
+        if (QUIET_REASONS.includes(event.reason)) return undefined;
+        return note(`Stopped: ${event.reason.replaceAll("_", " ")}`);
       case "error": {
         const retry = event.retry === "retrying" ? " — trying again" : "";
-        addNote(event.message + retry, { "data-testid": "error", class: "event-note bad" });
-        return;
+        return note(event.message + retry, { "data-testid": "error", class: "event-note bad" });
       }
       case "rescheduled":
-        addNote("Goes on in a moment");
-        return;
+        return note("Goes on in a moment");
       case "deleted":
-        addNote("This session was deleted");
-        return;
-      case "memory-saved":
-        addSaved(event.turnId, event.memories);
-        return;
+        return note("This session was deleted");
       case "memory-recalled":
-        addNote(`Recalled ${event.paths.join(", ")}`, { "data-testid": "memory-recalled" });
-        return;
+        return note(`Recalled ${event.paths.join(", ")}`, { "data-testid": "memory-recalled" });
       case "compacted":
-        addNote(
+        return note(
           `Shortened for the model, from ${event.before} tokens to ${event.after}. All of it stays here`,
           { "data-testid": "compacted" },
         );
-        return;
       case "notes-updated":
-        addNote("Noted for later in this session");
-        return;
+        return note("Noted for later in this session");
       case "other":
-        addNote([WORDS[event.type] ?? event.type, event.detail].filter(Boolean).join(": "));
-        return;
+        return note([WORDS[event.type] ?? event.type, event.detail].filter(Boolean).join(": "));
+      case "memory-saved":
       case "user-message":
+      case "request-end":
       case "joined":
       case "running":
       case "silent":
-        return;
+        return undefined;
     }
+  }
+
+  /** What one turn saves is one line, behind the last of it; here in front of what is drawn or after. */
+  function savedNote(turnId: string, memories: SavedMemory[], isNew: boolean) {
+    const known = savedNotes.get(turnId);
+    const attributes = { "data-testid": "memory-saved", class: "event-note saved" };
+    const saved = known ?? { node: note("", attributes), memories: [] };
+    saved.memories = isNew ? [...saved.memories, ...memories] : [...memories, ...saved.memories];
+    saved.node.textContent = savedLine(saved.memories);
+    if (turnId !== "") savedNotes.set(turnId, saved);
+    return isNew || !known ? saved.node : undefined;
+  }
+
+  function draw(event: SessionEvent): void {
+    if (event.kind === "agent-message" && previews.finish(event.id, event.blocks)) return;
+    if (event.kind === "request-end" || event.kind === "idle") previews.dropAll();
+    const node =
+      event.kind === "memory-saved" ? savedNote(event.turnId, event.memories, true) : nodeOf(event);
+    if (node) flow.append(node);
+  }
+
+  function userView(id: string, blocks: string[], waits: boolean): MessageView {
+    const view = createMessageView("user", id);
+    view.setBlocks(blocks);
+    if (waits) {
+      view.node.dataset.state = "waiting";
+      view.setNote("Waiting");
+    }
+    messages.set(id, view);
+    return view;
+  }
+
+  /** A message that waits no more. */
+  function released(id: string): HTMLElement | undefined {
+    const view = messages.get(id);
+    if (!view) return undefined;
+    delete view.node.dataset.state;
+    view.setNote("");
+    return view.node;
   }
 
   return {
@@ -117,21 +141,31 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd, roots, 
     freezePreviews: previews.freeze,
     /** A stored user message; one that waits stands below the conversation until `release`. */
     addUser(id: string, blocks: string[], waits: boolean): void {
-      const view = createMessageView("user", id);
-      view.setBlocks(blocks);
-      if (waits) {
-        view.node.dataset.state = "waiting";
-        view.setNote("Waiting");
-      }
-      messages.set(id, view);
+      const view = userView(id, blocks, waits);
       keepAtEnd(() => (waits ? waiting : flow).append(view.node));
     },
     release(id: string): void {
-      const view = messages.get(id);
-      if (!view) return;
-      delete view.node.dataset.state;
-      view.setNote("");
-      keepAtEnd(() => flow.append(view.node));
+      const node = released(id);
+      if (node) keepAtEnd(() => flow.append(node));
+    },
+    /** Events from before all that are drawn, oldest first; `order` is that of the events drawn so far. */
+    prepend(events: readonly SessionEvent[], order: TurnOrder): void {
+      const nodes: HTMLElement[] = [];
+      const add = (node: HTMLElement | undefined) => void (node && nodes.push(node));
+      const own = createTurnOrder((id) => add(released(id)), stateBefore(events) ?? "running");
+      for (const event of events) {
+        own.take(event);
+        if (event.kind === "memory-saved") add(savedNote(event.turnId, event.memories, false));
+        else if (event.kind !== "user-message") add(nodeOf(event));
+        else {
+          const waits = own.message(event.id);
+          const { node } = userView(event.id, event.blocks, waits);
+          if (!waits) add(node);
+        }
+      }
+      order.follow(own);
+      flow.prepend(...nodes);
+      waiting.prepend(...own.waiting().flatMap((id) => messages.get(id)?.node ?? []));
     },
     /** A message that is not stored yet. */
     addUnsent(view: MessageView): void {
@@ -143,6 +177,7 @@ export function createConversation({ scroller, flow, waiting, keepAtEnd, roots, 
     clear(): void {
       previews.dropAll();
       toolCalls.clear();
+      outcomes.clear();
       savedNotes.clear();
       for (const view of messages.values()) view.node.remove();
       messages.clear();

@@ -1,16 +1,18 @@
-// Follows one session for as long as the page shows it. Order: connect, then (without a cursor) list
-// what is stored, then read the stream; so nothing falls between the list and the stream. Every
-// stored event is given out once, by seq. A lost connection resumes from the last seq.
+// Follows one session for as long as the page shows it. Order: connect, then (without a cursor) read
+// the newest events, then the stream; so nothing falls between the two. Every event from there on is
+// given out once, by seq. A lost connection resumes from the last seq.
 import { type Api, ApiError } from "./api.ts";
 import { backoff, wait } from "./backoff.ts";
 import { type Preview, parseEvent, parsePreview, type SessionEvent } from "./event.ts";
-import { eventsPath, listEvents } from "./events.ts";
+import { eventsPath, type NewestEvents, readNewest } from "./events.ts";
 import { readSse, type SseFrame } from "./sse.ts";
 
 export type FollowListener = {
   event: (event: SessionEvent) => void;
   preview: (preview: Preview) => void;
   connecting: () => void;
+  /** Where the session is begun with: its events follow, what was before them is left to be asked for. */
+  newest: (newest: NewestEvents) => void;
   connected: () => void;
   /** The connection is gone; previews are frozen until their message comes. */
   lost: (retryInMs: number) => void;
@@ -49,6 +51,7 @@ export async function followSession(
         api,
         sessionId,
         last,
+        listener.newest,
         take,
         listener.connected,
         signal,
@@ -79,6 +82,7 @@ async function* openStream(
   api: Api,
   sessionId: string,
   last: number,
+  begin: (newest: NewestEvents) => void,
   take: (event: SessionEvent) => void,
   connected: () => void,
   signal: AbortSignal,
@@ -96,7 +100,11 @@ async function* openStream(
       headers: { accept: "text/event-stream" },
       signal: either,
     });
-    if (last === 0) for await (const event of listEvents(api, sessionId, either)) take(event);
+    if (last === 0) {
+      const newest = await readNewest(api, sessionId, either);
+      begin(newest);
+      for (const event of newest.events) take(event);
+    }
     connected();
     heard();
     if (response.body) yield* readSse(response.body, heard);

@@ -1,9 +1,10 @@
 import { type Api, explain } from "./api.ts";
 import type { Composer } from "./composer.ts";
 import { createConversation } from "./conversation.ts";
+import { createEarlier } from "./earlier.ts";
 import { need } from "./element.ts";
 import type { SessionEvent } from "./event.ts";
-import { sendEvent } from "./events.ts";
+import { type NewestEvents, readEvents, readSaved, sendEvent } from "./events.ts";
 import { followSession } from "./follow.ts";
 import { createOutbox } from "./outbox.ts";
 import type { Roots } from "./paths.ts";
@@ -51,29 +52,36 @@ export function openSession(around: Surroundings, sessionId: string) {
   let order = createTurnOrder(conversation.release);
   let live = false;
   const closing = new AbortController();
+  const earlier = createEarlier({
+    scroller,
+    button: need("load-earlier", HTMLButtonElement),
+    read: (page) => readEvents(api, sessionId, closing.signal, { page }),
+    show(events) {
+      conversation.prepend(events, order);
+      for (const event of events) around.onEvent(event, false);
+      showState();
+    },
+    report: around.report,
+  });
 
   function showState(): void {
     const state = order.state();
     const running = state === "running" || state === "due";
     composer.setRunning(running && live);
     if (!live) return;
-    const waiting = order.waiting() > 0 ? `, ${order.waiting()} waiting` : "";
+    const { length } = order.waiting();
+    const waiting = length > 0 ? `, ${length} waiting` : "";
     if (state === "blocked") status.set("idle", "Waiting for an answer to a tool");
     else status.set(running ? "running" : "idle", (running ? "Running" : "Idle") + waiting);
   }
 
   function take(event: SessionEvent): void {
-    if (event.turnId !== "") order.turn(event.turnId);
+    if (event.kind === "running" && order.state() !== "running") status.startAnswer();
+    order.take(event);
     if (event.kind === "user-message") {
       outbox.arrive(event.id, event.blocks.join("\n"));
       conversation.addUser(event.id, event.blocks, order.message(event.id));
     }
-    if (event.kind === "joined") order.turn(event.messageId);
-    if (event.kind === "running") {
-      if (order.state() !== "running") status.startAnswer();
-      order.running();
-    }
-    if (event.kind === "idle") order.idle(event.reason);
     if (event.kind === "request-end") status.addUsage(event.usage);
     conversation.draw(event);
     showState();
@@ -84,6 +92,18 @@ export function openSession(around: Surroundings, sessionId: string) {
     conversation.clear();
     status.clearUsage();
     order = createTurnOrder(conversation.release);
+    earlier.from("");
+  }
+
+  /** What was saved before the events that are shown; it marks the files of the memory. */
+  async function markSaved(): Promise<void> {
+    try {
+      const saved = await readSaved(api, sessionId, closing.signal);
+      if (closing.signal.aborted) return;
+      for (const event of saved) around.onEvent(event, false);
+    } catch (error) {
+      if (!closing.signal.aborted) around.report(`Cannot read what was saved: ${explain(error)}`);
+    }
   }
 
   const listener = {
@@ -92,6 +112,12 @@ export function openSession(around: Surroundings, sessionId: string) {
     connecting(): void {
       conversation.setBusy(true);
       if (!live) status.set("connecting", "Connecting…");
+    },
+    /** Its events come next, one by one. */
+    newest({ before, earlier: page }: NewestEvents): void {
+      order = createTurnOrder(conversation.release, before);
+      earlier.from(page);
+      if (page !== "") void markSaved();
     },
     connected(): void {
       live = true;
@@ -139,6 +165,7 @@ export function openSession(around: Surroundings, sessionId: string) {
     close(): void {
       closing.abort();
       clear();
+      earlier.close();
       outbox.clear();
       composer.setEnabled(false);
       composer.setRunning(false);

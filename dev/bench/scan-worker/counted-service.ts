@@ -1,5 +1,5 @@
 // The service as it is, except that the calls of its objects to R2 and to each other are counted, and that a bench can do
-// what no endpoint does: put files at once, and mark the searches of a session as done.
+// what no endpoint does: put files at once, and make a session search for nothing.
 
 import { Account as RealAccount } from "../../../workers/agent/account/account.ts";
 import { Session as RealSession } from "../../../workers/agent/session/session.ts";
@@ -26,12 +26,10 @@ export class Session extends RealSession {
     });
   }
 
-  /** Marks the searches of the first turns as done, as a crash after them would leave it: none begins. */
-  searched(turns: number): void {
-    for (let turn = 1; turn <= turns; turn += 1) {
-      const { sql } = this.ctx.storage;
-      sql.exec("UPDATE turns SET recalled_at = 0, recall = '{}' WHERE n = ?", turn);
-    }
+  /** Each turn from here on counts as searched, as a crash after its search would leave it: none begins. */
+  searched(): void {
+    this.ctx.storage.sql.exec(`CREATE TRIGGER IF NOT EXISTS searched AFTER INSERT ON turns
+      BEGIN UPDATE turns SET recalled_at = 0, recall = '{}' WHERE n = NEW.n; END`);
   }
 }
 
@@ -52,7 +50,7 @@ export default {
         return Response.json({});
       case "/bench/searched": {
         const stub = env.SESSION.get(env.SESSION.idFromName(searchParams.get("name") ?? ""));
-        await (stub as unknown as Session).searched(Number(searchParams.get("turns")));
+        await (stub as unknown as Session).searched();
         return Response.json({});
       }
       default:

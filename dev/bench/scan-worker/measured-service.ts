@@ -3,7 +3,8 @@
 
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { userOwner } from "../../../src/platform/objects/store-owner.ts";
+import { storeObjectName, userOwner } from "../../../src/platform/objects/store-owner.ts";
+import { historyPrefix, storeFiles } from "../../../src/platform/r2/mount-table.ts";
 import { forgetState, transaction } from "../../../src/platform/state.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
 import { Account as RealAccount } from "../../../workers/agent/account/account.ts";
@@ -11,9 +12,12 @@ import { changeExtraction } from "../../../workers/agent/rows/extraction-state.t
 import { Session as RealSession } from "../../../workers/agent/session/session.ts";
 import type { AgentEnv, Env, SyncEnv } from "../../../workers/env.ts";
 import service from "../../../workers/main.ts";
+import { createLeases } from "../../../workers/sync/memdir/leases.ts";
 import { Memdir as RealMemdir } from "../../../workers/sync/memdir/memdir.ts";
+import { readStoreMeta } from "../../../workers/sync/memdir/meta.ts";
 import { count, countStorage, takeCounts } from "./counted-storage.ts";
 import { type Growth, growSession } from "./grow-session.ts";
+import { type History, makeVersions } from "./make-versions.ts";
 import { putFiles } from "./put-files.ts";
 
 /** A variable of the bench: any value turns the counting on. */
@@ -30,6 +34,26 @@ export class Memdir extends RealMemdir {
   constructor(ctx: DurableObjectState, env: SyncEnv) {
     if ((env as Counting).BENCH_COUNTS) countStorage(ctx, "Memdir");
     super(ctx, env);
+  }
+
+  /** While nobody else writes. */
+  async remember(history: History): Promise<void> {
+    const { storage } = this.ctx;
+    const { meta } = readStoreMeta(storage.sql);
+    const dir = {
+      sql: storage.sql,
+      files: storeFiles(this.env.FILES, meta.prefix),
+      spilled: storeFiles(this.env.FILES, historyPrefix(meta.owner, meta.id)),
+      sizes: this.sizes,
+      meta,
+      leases: createLeases(storage.sql, () => Date.now()),
+      scan: async () => [],
+      now: () => Date.now(),
+      commit: <T>(change: () => T) => storage.transactionSync(change),
+      afterReply: (rest: () => void) => rest(),
+      later: () => {},
+    };
+    await makeVersions(dir, history);
   }
 }
 
@@ -86,6 +110,9 @@ export default {
       case "/bench/restart":
         await Promise.resolve(sessionOf(env, query).restart()).catch(() => {});
         return Response.json({});
+      case "/bench/history":
+        await memdirOf(env, query).remember(await request.json<History>());
+        return Response.json({});
       case "/bench/saves":
         return Response.json(await saves(env, Number(query.get("count"))));
       default:
@@ -99,6 +126,12 @@ export default {
 function sessionOf(env: Env, query: URLSearchParams): Session {
   const stub = env.SESSION.get(env.SESSION.idFromName(query.get("name") ?? ""));
   return stub as unknown as Session;
+}
+
+function memdirOf(env: Env, query: URLSearchParams): Memdir {
+  const owner = userOwner({ tenant: query.get("org") ?? "", user: query.get("user") ?? "" });
+  const name = storeObjectName(owner, query.get("store") ?? "");
+  return env.MEMDIR.get(env.MEMDIR.idFromName(name)) as unknown as Memdir;
 }
 
 /** Milliseconds of so many saves one after the other, and of as many bare puts of the same bytes. */

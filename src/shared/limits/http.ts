@@ -33,6 +33,11 @@ export const EVENT_PAGE_MOST = 1000;
  * largest event, so that a page has at least two.
  */
 export const EVENT_PAGE_BYTES = 4_000_000;
+/**
+ * From so many bytes on, what is stored of an event goes to its client as the bytes that lie in its
+ * row: below, a text is cheaper; above, its copies are what fills the memory.
+ */
+export const EVENT_BYTES_AS_THEY_ARE = 16_384;
 /** Interval of comments on a quiet event stream, in milliseconds: proxies time out after 30 s or more. */
 export const STREAM_PING_MS = 15_000;
 /**

@@ -8,6 +8,7 @@ import { STORAGE_CONCURRENCY } from "../limits/files.ts";
 import { RECALL_NAMED_FILES, RECALL_SEARCHED_FILES } from "../limits/recall.ts";
 import { WALK_ENTRIES } from "../limits/tools.ts";
 import { decodeText } from "../text/decode.ts";
+import { createListings } from "./listings.ts";
 
 export interface Workspace {
   store: FileStore;
@@ -45,8 +46,11 @@ export interface Probe {
   find(paths: readonly string[]): Promise<Map<string, Found>>;
   /** Opens named files, as far as the budget allows. Never throws. */
   open(entries: readonly FileEntry[]): Promise<void>;
-  /** Opens every file of the project that may contain a symbol; false if it cannot. Never throws. */
-  openAll(): Promise<boolean>;
+  /**
+   * Opens every file of the project that may contain a symbol, those with one of these names first,
+   * until `enough` holds; false if it cannot. Never throws.
+   */
+  openAll(names: ReadonlySet<string>, enough: () => boolean): Promise<boolean>;
   /** The text of each opened file, by its path in the store; "" for one without text. */
   readonly opened: ReadonlyMap<string, string>;
 }
@@ -60,7 +64,8 @@ export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
   const base = relativeTo(at, project);
   const bases = base === "" ? [""] : [`${base}/`, ""];
   const opened = new Map<string, string>();
-  let listing: Promise<FileEntry[] | undefined> | undefined;
+  const listings = createListings(store);
+  let all: Promise<FileEntry[] | undefined> | undefined;
 
   async function openFile({ path }: FileEntry): Promise<void> {
     try {
@@ -72,39 +77,59 @@ export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
     }
   }
 
-  async function findOne(path: string): Promise<Found> {
+  /** `folders` are worth a listing: each holds several of the paths that are asked for. */
+  async function findOne(path: string, folders: ReadonlySet<string>): Promise<Found> {
+    const looked = bases.map((base) => ({ base, full: base + path }));
+    const unlisted: string[] = [];
+    let isFolder = false;
     try {
-      for (const each of bases) {
-        const entry = await store.head(each + path);
-        if (entry !== undefined) return { status: "file", entry };
+      for (const { base, full } of looked) {
+        const listed = await lookIn([base, folderOf(full)], folders, full);
+        const entry = listed === undefined ? await store.head(full) : listed;
+        if (typeof entry === "object") return { status: "file", entry };
+        if (entry === undefined) unlisted.push(full);
+        isFolder ||= entry === "folder";
       }
-      for (const each of bases) {
-        const { entries } = await store.list({ prefix: `${each}${path}/`, limit: 1 });
+      if (isFolder) return { status: "there" };
+      for (const full of unlisted) {
+        const { entries } = await store.list({ prefix: `${full}/`, limit: 1 });
         if (entries.length > 0) return { status: "there" };
       }
       if (path.includes("/")) return { status: "gone" };
       // A name without a folder may be anywhere in the project.
-      const all = await list();
-      if (all === undefined) return { status: "unknown" };
-      const entry = all.find((each) => each.path.endsWith(`/${path}`));
+      const files = await listAll();
+      if (files === undefined) return { status: "unknown" };
+      const entry = files.find((each) => each.path.endsWith(`/${path}`));
       return entry === undefined ? { status: "gone" } : { status: "file", entry };
     } catch {
       return { status: "unknown" };
     }
   }
 
+  async function lookIn(places: readonly string[], folders: ReadonlySet<string>, path: string) {
+    for (const place of new Set(places)) {
+      const found = folders.has(place) ? await listings.look(place, path) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   /** All files of the project; undefined if there are too many or the storage fails. */
-  function list(): Promise<FileEntry[] | undefined> {
-    listing ??= listAll(store, bases[0] ?? "", budget.entries).catch(() => undefined);
-    return listing;
+  function listAll(): Promise<FileEntry[] | undefined> {
+    all ??= listings.all(bases[0] ?? "", budget.entries);
+    return all;
   }
 
   return {
     opened,
     async find(paths) {
       const found = new Map<string, Found>();
+      // A listing answers for many paths at once; for one alone a look at it is cheaper.
+      const folders = foldersOfMany(
+        bases.flatMap((base) => paths.map((path) => [base, base + path])),
+      );
       const note = async (path: string) => {
-        found.set(path, await findOne(path));
+        found.set(path, await findOne(path, folders));
       };
       await sideBySide(paths, note, budget.concurrency);
       return found;
@@ -118,30 +143,46 @@ export function createProbe(workspace: Workspace, budget: ProbeBudget): Probe {
         budget.concurrency,
       );
     },
-    async openAll() {
-      const sources = (await list())?.filter(({ path }) => !NO_SOURCE.test(path));
+    async openAll(names, enough) {
+      const sources = (await listAll())?.filter(({ path }) => !NO_SOURCE.test(path));
       // A search that cannot see everything proves nothing.
       if (sources === undefined || sources.length > budget.searchedFiles) return false;
       if (sources.some(({ size }) => size > budget.fileBytes)) return false;
       const unopened = sources.filter(({ path }) => !opened.has(path));
-      await sideBySide(unopened, openFile, budget.concurrency);
-      return sources.every(({ path }) => opened.has(path));
+      const isLikely = ({ path }: FileEntry) => names.has(nameOf(path));
+      let done = false;
+      await sideBySide(
+        [...unopened.filter(isLikely), ...unopened.filter((each) => !isLikely(each))],
+        async (source) => {
+          done ||= enough();
+          if (!done) await openFile(source);
+        },
+        budget.concurrency,
+      );
+      return done || sources.every(({ path }) => opened.has(path));
     },
   };
 }
 
-async function listAll(
-  store: FileStore,
-  prefix: string,
-  most: number,
-): Promise<FileEntry[] | undefined> {
-  const all: FileEntry[] = [];
-  let after: string | undefined;
-  do {
-    const page = await store.list({ prefix, after });
-    all.push(...page.entries);
-    if (all.length > most) return undefined;
-    after = page.next;
-  } while (after !== undefined);
-  return all;
+/** Folders that hold more than one of these paths, each given with another folder above it. */
+function foldersOfMany(paths: readonly (readonly [above: string, path: string])[]): Set<string> {
+  const once = new Set<string>();
+  const many = new Set<string>();
+  for (const [above, path] of paths) {
+    for (const folder of new Set([above, folderOf(path)])) {
+      if (once.has(folder)) many.add(folder);
+      once.add(folder);
+    }
+  }
+  return many;
+}
+
+/** "a/" for "a/b.ts", "" for a path without a folder. */
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1);
+}
+
+/** The last segment of a path. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }

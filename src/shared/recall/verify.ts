@@ -4,7 +4,14 @@
 import type { FileEntry } from "../files/store.ts";
 import { isWithin } from "../safety/path.ts";
 import { type Claims, claimsOf } from "./claims.ts";
-import { createProbe, type Found, PROBE_BUDGET, type Probe, type Workspace } from "./probe.ts";
+import {
+  createProbe,
+  type Found,
+  nameOf,
+  PROBE_BUDGET,
+  type Probe,
+  type Workspace,
+} from "./probe.ts";
 
 /** Letters of names, as in claims.ts: a comment in Chinese has no blank before a name. */
 const PART_OF_NAME = /[\w$\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;
@@ -60,21 +67,30 @@ async function missingSymbols(
   await probe.open(checked.flatMap(({ files, symbols }) => (symbols.length > 0 ? files : [])));
   const open = checked.map(({ symbols, files, ...rest }) => {
     const texts = files.map(({ path }) => probe.opened.get(path) ?? "");
-    const left = symbols.filter((symbol) => !texts.some((text) => containsSymbol(text, symbol)));
-    return { ...rest, files, symbols: left };
+    const open = symbols.filter((symbol) => !texts.some((text) => containsSymbol(text, symbol)));
+    return { ...rest, files, symbols: open };
   });
   if (open.every(({ symbols }) => symbols.length === 0)) return new Map();
+  const left = new Set(open.flatMap(({ symbols }) => symbols));
+  let looked = 0;
+  const areAllFound = () => {
+    for (const [path, text] of [...probe.opened].slice(looked)) {
+      looked += 1;
+      for (const symbol of left) {
+        if (containsSymbol(text, symbol) || containsSymbol(path, symbol)) left.delete(symbol);
+      }
+    }
+    return left.size === 0;
+  };
+  const names = new Set(checked.flatMap(({ paths }) => paths.map(nameOf)));
   // If the project is too large to search, only the named files can tell.
-  const readAll = await probe.openAll();
-  const all = [...probe.opened];
+  const readAll = await probe.openAll(names, areAllFound);
+  if (areAllFound()) return new Map();
   return new Map(
     open.map(({ memory, symbols, files }) => {
       if (!readAll && files.length === 0) return [memory, []];
       if (!files.every(({ path }) => probe.opened.has(path))) return [memory, []];
-      const gone = symbols.filter(
-        (symbol) =>
-          !all.some(([path, text]) => containsSymbol(text, symbol) || containsSymbol(path, symbol)),
-      );
+      const gone = symbols.filter((symbol) => left.has(symbol));
       const place = placeOf(files, readAll);
       return [memory, gone.map((symbol) => `\`${symbol}\` was not found in ${place}`)];
     }),

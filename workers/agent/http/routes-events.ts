@@ -2,7 +2,6 @@ import { Hono } from "hono";
 import type { Edge } from "../../../src/platform/http/edge.ts";
 import {
   lowerBound,
-  pageCursor,
   pageLimit,
   readPageCursor,
   requestKey,
@@ -56,8 +55,7 @@ export function eventRoutes(): Hono<Edge<AgentEnv>> {
         to: upperBound(query),
       }),
     );
-    const next = page.next === undefined ? null : pageCursor([order, page.next]);
-    return json(`{"data":[${page.data.join(",")}],"next_page":${JSON.stringify(next)}}`);
+    return json(page);
   });
 
   app.get("/v1/sessions/:id/events/stream", async (c) => {
@@ -88,7 +86,7 @@ export function eventRoutes(): Hono<Edge<AgentEnv>> {
   return app;
 }
 
-function json(body: string): Response {
+function json(body: string | ReadableStream<Uint8Array>): Response {
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 

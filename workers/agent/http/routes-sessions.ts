@@ -69,13 +69,12 @@ export function sessionRoutes(): Hono<Edge<AgentEnv>> {
     });
     const { page, last } = cutPage(rows, limit);
     const now = Date.now();
-    const shapes = await Promise.all(page.map((row) => shapeOf(c.env, principal, row, now)));
+    const all = await Promise.all(page.map((row) => listedOf(c.env, principal, row, now)));
     const archived = query("include_archived") === "true";
-    const data = shapes.filter((shape) => shape && (archived || shape.archived_at === null));
-    return c.json({
-      data,
-      next_page: last ? pageCursor([last.createdAt, last.id]) : null,
-      prev_page: null,
+    const shown = all.flatMap((one) => (one && (archived || !one.archived) ? [one.json] : []));
+    const next = JSON.stringify(last ? pageCursor([last.createdAt, last.id]) : null);
+    return c.body(`{"data":[${shown.join(",")}],"next_page":${next},"prev_page":null}`, 200, {
+      "content-type": "application/json",
     });
   });
 
@@ -149,12 +148,13 @@ function metaFields(env: AgentEnv, principal: Principal, body: CreateBody) {
  * As the account knows it, or else as the session itself does. Undefined for one that is not shown or
  * cannot be read: it must not spoil the list.
  */
-async function shapeOf(env: AgentEnv, principal: Principal, row: ListedRow, now: number) {
+async function listedOf(env: AgentEnv, principal: Principal, row: ListedRow, now: number) {
   try {
     const listed = listedShape(row, now);
     if (listed !== "ask") return listed === "hidden" ? undefined : listed;
     const reply = await sessionStub(env, principal, row.id).retrieve();
-    return reply.ok ? reply.value : undefined;
+    if (!reply.ok) return undefined;
+    return { json: JSON.stringify(reply.value), archived: reply.value.archived_at !== null };
   } catch (error) {
     log("sessions.unreadable", { session: row.id, error: errorName(error) });
     return undefined;

@@ -18,8 +18,10 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import { LISTED_BYTES } from "../../../src/shared/limits/http.ts";
 import type { AgentEnv } from "../../env.ts";
 import { appendEvent } from "../rows/events.ts";
+import { listedVersion } from "../rows/listed.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import type { Session } from "../session/session.ts";
+import { listedState } from "../session/session-shape.ts";
 import { sessionStub } from "../session/stubs.ts";
 import { MODEL } from "../testing/context-fixture.ts";
 import { eventually } from "../testing/eventually-fixture.ts";
@@ -155,7 +157,10 @@ test("a session at rest whose account knows it is reported no more, whoever wake
   await atRest(user, [id]);
   await evictDurableObject(user.object(id));
   unwrap(await user.session(id).retrieve());
-  await user.inside(id, async (_sql, state) => {
+  // It may have to be told once more, which is noted when the account has answered.
+  await user.inside(id, async (sql, state) => {
+    const { version } = listedState(sql, readMeta(sql), undefined);
+    await eventually(() => listedVersion(sql) === version);
     await state.storage.deleteAlarm();
   });
   await evictDurableObject(user.object(id));
@@ -181,14 +186,17 @@ test("what the account does not know, or is too large for it, is asked of the se
   const user = newUser();
   const old = await make(user, { createdAt: 1 });
   const large = await make(user, { createdAt: 2, system: "x".repeat(LISTED_BYTES) });
+  const other = await make(user, { createdAt: 3, title: "not as we write it" });
   await runInDurableObject(user.accountObject(), (_instance, { storage }) => {
     storage.sql.exec("UPDATE sessions SET state = NULL WHERE id = ?", old);
+    storage.sql.exec("UPDATE session_shapes SET fixed = '{}' WHERE session = ?", other);
   });
   user.asked.length = 0;
   const { data } = await user.list("");
-  expect(data.map(({ id }) => id)).toEqual([large, old]);
-  expect(data[0]?.agent).toMatchObject({ system: "x".repeat(LISTED_BYTES) });
-  expect(user.asked).toHaveLength(2);
+  expect(data.map(({ id }) => id)).toEqual([other, large, old]);
+  expect(data[0]?.title).toBe("not as we write it");
+  expect(data[1]?.agent).toMatchObject({ system: "x".repeat(LISTED_BYTES) });
+  expect(user.asked).toHaveLength(3);
 });
 
 test("a report that is late, doubled or of a session that was removed changes nothing", async () => {

@@ -6,7 +6,7 @@ import { conditions } from "../../../src/platform/sql.ts";
 import { defineMemory } from "../../../src/platform/state.ts";
 import { refuseLarge } from "../../../src/platform/threads/row-size.ts";
 import type { EventDraft } from "../../../src/shared/events/event.ts";
-import { EVENT_PAGE_BYTES } from "../../../src/shared/limits/http.ts";
+import { EVENT_BYTES_AS_THEY_ARE, EVENT_PAGE_BYTES } from "../../../src/shared/limits/http.ts";
 
 /**
  * One of the tables of a session. A body has what its other columns do not say. An id tells where its row
@@ -44,7 +44,8 @@ export function appendEvent(sql: SqlStorage, draft: EventDraft, now: number): St
     now,
     body,
   );
-  const event = { seq, id, type, json: jsonOf({ seq, id, type, at: now, body }) };
+  const head = headOf({ seq, id, type, at: now }, body.length);
+  const event = { seq, id, type, json: head + body.slice(1) };
   appended.set(sql, [...(appended.get(sql) ?? []), event]);
   return event;
 }
@@ -74,9 +75,25 @@ export interface EventQuery {
   enough?: number | undefined;
 }
 
+/** An event as it is sent: of a large one most of the JSON stays the bytes that lie in its row. */
+export interface SentEvent {
+  seq: number;
+  id: string;
+  type: string;
+  /** The whole JSON, or where it begins. */
+  head: string;
+  rest?: Uint8Array;
+}
+
 /** Events that match, in order of their numbers, and whether there are more of them. */
 export interface EventBatch {
-  events: StoredEvent[];
+  events: SentEvent[];
+  more: boolean;
+}
+
+/** How many events a batch has and the bytes of each at most, and whether there are more of them. */
+export interface EventSizes {
+  sizes: { seq: number; bytes: number }[];
   more: boolean;
 }
 
@@ -86,35 +103,54 @@ export interface EventBatch {
  * table and hold back the journal.
  */
 export function readEventBatch(sql: SqlStorage, query: EventQuery): EventBatch {
-  const { where, values } = conditionsOf(query);
-  const order = query.order === "desc" ? "DESC" : "ASC";
+  const { sizes, more } = eventSizes(sql, query);
+  return { events: readSent(sql, query, sizes.length), more };
+}
+
+/** What `readEventBatch` would read. */
+export function eventSizes(sql: SqlStorage, query: EventQuery): EventSizes {
+  const { where, values, order } = conditionsOf(query);
   const sizes = sql
-    .exec<{ bytes: number }>(
-      `SELECT octet_length(body) AS bytes FROM events WHERE ${where} ORDER BY seq ${order} LIMIT ?`,
+    .exec<{ seq: number; bytes: number }>(
+      `SELECT seq, octet_length(body) + ${HEAD_BYTES} AS bytes FROM events WHERE ${where}
+       ORDER BY seq ${order} LIMIT ?`,
       ...values,
       query.limit + 1,
     )
     .toArray();
   const count = fitting(sizes, query);
-  if (count === 0) return { events: [], more: false };
-  const events = sql
-    .exec<Row>(
-      `SELECT seq, id, type, at, body FROM events WHERE ${where} ORDER BY seq ${order} LIMIT ?`,
+  return { sizes: sizes.slice(0, count), more: count < sizes.length };
+}
+
+/** The first `count` events that match, whatever their size. */
+export function readSent(sql: SqlStorage, query: EventQuery, count: number): SentEvent[] {
+  if (count === 0) return [];
+  const { where, values, order } = conditionsOf(query);
+  return sql
+    .exec<Row & { body: string | ArrayBuffer }>(
+      `SELECT seq, id, type, at,
+         CASE WHEN octet_length(body) < ${EVENT_BYTES_AS_THEY_ARE} THEN body
+           ELSE CAST(body AS BLOB) END AS body
+       FROM events WHERE ${where} ORDER BY seq ${order} LIMIT ?`,
       ...values,
       count,
     )
     .toArray()
-    .map((row) => ({ seq: row.seq, id: row.id, type: row.type, json: jsonOf(row) }));
-  return { events, more: count < sizes.length };
+    .map(sentOf);
 }
 
-/** The events of a batch, where nobody asks for the rest. */
+/** The events of a batch as texts, where nobody asks for the rest. */
 export function readEvents(sql: SqlStorage, query: EventQuery): StoredEvent[] {
-  return readEventBatch(sql, query).events;
+  return readEventBatch(sql, query).events.map(({ seq, id, type, head, rest }) => ({
+    seq,
+    id,
+    type,
+    json: head + (rest ? new TextDecoder().decode(rest) : ""),
+  }));
 }
 
-/** Bytes that `jsonOf` adds at most: its names, and values of the longest type. */
-const ADDED_BYTES = 200;
+/** Bytes of an event's head at most: its names, and values of the longest type. */
+const HEAD_BYTES = 200;
 
 /** How many of the next rows make a batch. */
 function fitting(sizes: readonly { bytes: number }[], { limit, enough }: EventQuery): number {
@@ -122,7 +158,7 @@ function fitting(sizes: readonly { bytes: number }[], { limit, enough }: EventQu
   let count = 0;
   for (const { bytes } of sizes.slice(0, limit)) {
     if (count > 0 && sum >= (enough ?? EVENT_PAGE_BYTES)) break;
-    sum += bytes + ADDED_BYTES;
+    sum += bytes;
     if (count > 0 && sum > EVENT_PAGE_BYTES) break;
     count += 1;
   }
@@ -131,13 +167,15 @@ function fitting(sizes: readonly { bytes: number }[], { limit, enough }: EventQu
 
 function conditionsOf(query: EventQuery) {
   const types = query.types && query.types.length > 0 ? JSON.stringify(query.types) : undefined;
-  return conditions([
+  const order = query.order === "desc" ? "DESC" : "ASC";
+  const found = conditions([
     ["seq > ?", query.after],
     ["seq < ?", query.before],
     ["at >= ?", query.from],
     ["at <= ?", query.to],
     ["type IN (SELECT value FROM json_each(?))", types],
   ]);
+  return { ...found, order };
 }
 
 /** The JSON of these events, in the order asked for, without those that do not exist. */
@@ -176,12 +214,27 @@ export function seqOfCursor(sql: SqlStorage, cursor: string): number | undefined
   return row?.seq;
 }
 
-type Row = { seq: number; id: string; type: string; at: number; body: string };
+type Row = { seq: number; id: string; type: string; at: number };
 
-/** The stored text stays as it is; what the other columns say is put in front. */
-function jsonOf({ seq, id, type, at, body }: Row): string {
-  const head = `{"seq":${seq},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"processed_at":"${new Date(at).toISOString()}"`;
-  // A row that was cut or overwritten becomes a placeholder; it must not spoil those beside it.
-  const rest = body.startsWith("{") && body.endsWith("}") ? body : '{"unreadable":true}';
-  return rest === "{}" ? `${head}}` : `${head},${rest.slice(1)}`;
+/** A row that was cut or overwritten: its placeholder must not spoil those beside it. */
+const UNREADABLE = '{"unreadable":true}';
+/** "{" and "}". */
+const [OPEN, CLOSE] = [0x7b, 0x7d];
+
+/** The stored text stays as it is: what the other columns say takes the place of its first brace. */
+function sentOf({ body, ...row }: Row & { body: string | ArrayBuffer }): SentEvent {
+  const { seq, id, type } = row;
+  const bytes = typeof body === "string" ? undefined : new Uint8Array(body);
+  if (bytes && bytes[0] === OPEN && bytes.at(-1) === CLOSE) {
+    return { seq, id, type, head: headOf(row, bytes.length), rest: bytes.subarray(1) };
+  }
+  const whole = typeof body === "string" && body.startsWith("{") && body.endsWith("}");
+  const text = whole ? body : UNREADABLE;
+  return { seq, id, type, head: headOf(row, text.length) + text.slice(1) };
+}
+
+/** What stands before the rest of a body; one of two bytes has nothing in its braces. */
+function headOf({ seq, id, type, at }: Row, bodyLength: number): string {
+  const comma = bodyLength === 2 ? "" : ",";
+  return `{"seq":${seq},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"processed_at":"${new Date(at).toISOString()}"${comma}`;
 }

@@ -2,6 +2,7 @@
 // conversation holds.
 
 import * as z from "zod";
+import { defineState } from "../../../src/platform/state.ts";
 import type { Recalled } from "../../../src/shared/recall/recall.ts";
 import { appendEvent } from "./events.ts";
 import type { Turn } from "./turns.ts";
@@ -31,7 +32,9 @@ export function recordRecall(
   now: number,
 ): void {
   const { explanation, candidates, shown } = recalled;
-  const body = { turn_id: turn.eventId, ...explanation, candidates };
+  const offered = offeredBefore(sql, candidates) ?? { candidates };
+  const body = { turn_id: turn.eventId, ...explanation, ...offered };
+  if ("candidates" in offered) lastOffer.write(sql, turn.n);
   sql.exec(
     "UPDATE turns SET recalled_at = ?, recall = ? WHERE n = ? AND recall IS NULL",
     now,
@@ -51,6 +54,28 @@ export function recordRecall(
   appendEvent(sql, { type: "memory.recalled", turn_id: turn.eventId, ...explanation }, now);
 }
 
+/** The newest turn whose search has its list of candidates: most later ones have the same. */
+const lastOffer = defineState("offer", z.number(), 0);
+const offerSchema = z.object({ candidates: z.array(z.string()) });
+
+/** The turn that has this very list; undefined where it is another one than the last. */
+function offeredBefore(
+  sql: SqlStorage,
+  candidates: readonly string[],
+): { candidates_of: number } | undefined {
+  const turn = lastOffer.read(sql);
+  const last = candidatesOf(sql, turn);
+  const same = last.length === candidates.length && last.every((path, n) => path === candidates[n]);
+  return turn > 0 && same ? { candidates_of: turn } : undefined;
+}
+
+function candidatesOf(sql: SqlStorage, turn: number): string[] {
+  const [row] = sql
+    .exec<{ recall: string | null }>("SELECT recall FROM turns WHERE n = ?", turn)
+    .toArray();
+  return offerSchema.safeParse(JSON.parse(row?.recall ?? "{}")).data?.candidates ?? [];
+}
+
 /** The memories that the conversation holds, with their bytes. */
 export function readShown(sql: SqlStorage): Map<string, number> {
   const rows = sql.exec<{ path: string; bytes: number }>("SELECT path, bytes FROM shown");
@@ -65,6 +90,8 @@ export function forgetShown(sql: SqlStorage, beforeTurn: number): void {
   sql.exec("DELETE FROM shown WHERE turn < ?", beforeTurn);
 }
 
+const keptSchema = z.looseObject({ candidates_of: z.number().optional() });
+
 /** Searches in the order of their turns, after one. */
 export function listRecalls(
   sql: SqlStorage,
@@ -76,11 +103,10 @@ export function listRecalls(
     query.after,
     query.limit,
   );
-  return [...rows].map(({ turn, at, body }) => ({
-    turn,
-    body: {
-      at: new Date(at).toISOString(),
-      ...z.record(z.string(), z.unknown()).parse(JSON.parse(body)),
-    },
-  }));
+  return rows.toArray().map(({ turn, at, body }) => {
+    const { candidates_of, ...kept } = keptSchema.parse(JSON.parse(body));
+    const offered =
+      candidates_of === undefined ? {} : { candidates: candidatesOf(sql, candidates_of) };
+    return { turn, body: { at: new Date(at).toISOString(), ...kept, ...offered } };
+  });
 }

@@ -77,3 +77,21 @@ test("a search that had nothing to choose from is kept and not told", async () =
     expect([hasRecall(sql, 1), readEvents(sql, { limit: 10 })]).toEqual([true, []]);
   });
 });
+
+test("a list of candidates that stays the same is kept once, and each search shows its own", async () => {
+  const object = env.SESSION.get(env.SESSION.newUniqueId());
+  await runInDurableObject(object, (_instance, { storage: { sql } }) => {
+    createSchema(sql);
+    for (let n = 1; n <= 5; n += 1) addTurn(sql, { id: `sevt_${n}`, seq: n });
+    const many = Array.from({ length: 200 }, (_, n) => `a-memory-with-a-name-${n}.md`);
+    const lists = [many, many, many.toReversed(), many.toReversed(), []];
+    for (const [at, candidates] of lists.entries()) {
+      recordRecall(sql, turn(at + 1), { ...found("m.md", 1), candidates }, 1);
+    }
+    const shown = listRecalls(sql, { after: 0, limit: 10 });
+    expect(shown.map(({ body }) => body.candidates)).toEqual(lists);
+    expect(Object.keys(shown[1]?.body ?? {})).not.toContain("candidates_of");
+    const bytes = sql.exec<{ size: number }>("SELECT length(recall) AS size FROM turns").toArray();
+    expect(bytes.map(({ size }) => size > 5_000)).toEqual([true, false, true, false, false]);
+  });
+});

@@ -53,7 +53,7 @@ export function createReports(
    */
   function mark(): string {
     const turn = currentTurn(sql);
-    if (!turn) return `rest ${lastSeq(sql)}`;
+    if (!turn) return `rest ${lastSeq(sql)} ${moreComes()}`;
     const { resumeAt, interrupted } = turn;
     return `${isPaused(sql, turn) ? "paused" : "due"} ${resumeAt} ${interrupted}`;
   }
@@ -69,18 +69,22 @@ export function createReports(
     return false;
   }
 
+  /** It will be told again soon: by the watchdog or its end while a turn runs, then by what follows. */
+  function passes(turn: Turn | undefined): boolean {
+    return runs(turn) || (turn === undefined && moreComes());
+  }
+
   async function send(all: boolean): Promise<void> {
     if (gone()) return;
-    const rows = all || !moreComes() ? unreportedUsage(sql) : [];
+    const turn = currentTurn(sql);
+    const passing = passes(turn);
+    const rows = all || !passing ? unreportedUsage(sql) : [];
     if (rows.length === 0 && !unknown()) return;
     try {
       const meta = readMeta(sql);
-      const turn = currentTurn(sql);
       const now = mark();
       const listed = listedState(sql, meta, turn);
       account ??= accountStub(session.env, meta);
-      // While a turn runs, the next look is near: the watchdog's.
-      const passing = passes(turn);
       await account.reportUsage(meta.id, rows, { ...listed, passing });
       if (gone()) return;
       // The next turn takes it to disk. An instance that only looks has none, and would tell it each time.
@@ -106,7 +110,7 @@ export function createReports(
 
   function tell(): void {
     if (telling || gone() || !unknown()) return;
-    if (!passes(currentTurn(sql))) session.waitUntil(sendAndLook());
+    if (!runs(currentTurn(sql))) session.waitUntil(sendAndLook());
     else if (!waiting) session.waitUntil(tellIfItLasts());
   }
 
@@ -131,7 +135,7 @@ export function createReports(
   };
 }
 
-/** A turn that runs, or is about to, will be something else soon. */
-function passes(turn: Turn | undefined): boolean {
+/** A turn runs, or is about to. */
+function runs(turn: Turn | undefined): boolean {
   return turn !== undefined && turn.resumeAt === undefined;
 }

@@ -1,22 +1,18 @@
 // What a session answers from its rows alone: pages of what it keeps, and the stream of its events.
 
+import { pageCursor } from "../../../src/platform/http/edge.ts";
 import { cutPage } from "../../../src/platform/page.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
 import type { EventBatch, EventQuery } from "../rows/events.ts";
-import { lastSeq, readEventBatch, seqOfCursor } from "../rows/events.ts";
+import { eventSizes, lastSeq, readEventBatch, readSent, seqOfCursor } from "../rows/events.ts";
 import { listRecalls } from "../rows/recalls.ts";
 import { listRuns } from "../rows/runs.ts";
+import { eventPage } from "../stream/event-page.ts";
 import { eventStream } from "../stream/event-stream.ts";
 import type { Subscriber } from "../stream/subscription.ts";
 import { runShape } from "./run-shape.ts";
 
-/** A page of events: their JSON, and the number after which the next page begins. */
-export interface EventPage {
-  data: string[];
-  next: number | undefined;
-}
-
-/** The same of what a session keeps beside its events. */
+/** A page of what a session keeps beside its events, and the number after which the next one begins. */
 export interface RecordPage {
   data: Record<string, unknown>[];
   next: number | undefined;
@@ -28,12 +24,20 @@ export interface StreamRequest {
   previews: string[];
 }
 
-export function eventPage(sql: SqlStorage, query: EventQuery): EventPage {
-  const { events, more } = readEventBatch(sql, query);
-  return {
-    data: events.map((event) => event.json),
-    next: more ? events.at(-1)?.seq : undefined,
-  };
+/** The JSON of a page of events, as its client gets it. */
+export function openPage(
+  sql: SqlStorage,
+  query: EventQuery,
+  session: { gone(): boolean },
+): ReadableStream<Uint8Array> {
+  return eventPage(
+    {
+      sizes: (asked) => eventSizes(sql, asked),
+      read: (asked, count) => (session.gone() ? [] : readSent(sql, asked, count)),
+    },
+    query,
+    (last) => pageCursor([query.order ?? "asc", last]),
+  );
 }
 
 export function recallPage(sql: SqlStorage, query: { after: number; limit: number }): RecordPage {

@@ -13,7 +13,8 @@ import type { Turn } from "../rows/turns.ts";
 import { usageSnapshot } from "../rows/usage.ts";
 import { isPaused } from "../turn/pause-turn.ts";
 
-const fixedSchema = z.record(z.string(), z.unknown());
+/** How `fixedPart` begins as JSON. */
+const FIXED_BEGIN = '{"id":';
 
 /** What of a session changes; from it and the time follows what is shown. */
 const stateSchema = z.object({
@@ -27,7 +28,7 @@ const stateSchema = z.object({
   archivedAt: z.number().nullable(),
   /** It is shown no more. */
   deleting: z.boolean(),
-  usage: fixedSchema,
+  usage: z.record(z.string(), z.unknown()),
 });
 
 type SessionState = z.infer<typeof stateSchema>;
@@ -39,7 +40,7 @@ export function sessionShape(
   turn: Turn | undefined,
   now: number,
 ): Record<string, unknown> {
-  return shapeAt(fixedPart(meta), stateOf(sql, meta, turn), now);
+  return { ...fixedPart(meta), ...changingPart(stateOf(sql, meta, turn), now) };
 }
 
 /** What the account is told of a session, with a number that grows with every change of it. */
@@ -56,26 +57,34 @@ export function listedFixed(meta: Meta): string | undefined {
   return byteLength(fixed) <= LISTED_BYTES ? fixed : undefined;
 }
 
-/** The shape of a session by what its account knows. `ask`: only the session can tell. */
+/** A session in a list: its JSON as text, and what the list sorts it out by. */
+export interface Listed {
+  json: string;
+  archived: boolean;
+}
+
+/**
+ * A session by what its account knows. `ask`: only the session can tell. A list has thousands: what
+ * never changes stays the text that it is, and what changes is put behind it.
+ */
 export function listedShape(
   { fixed, state }: Pick<ListedSession, "fixed" | "state">,
   now: number,
-): Record<string, unknown> | "ask" | "hidden" {
+): Listed | "ask" | "hidden" {
   const known = state === null ? undefined : stateSchema.safeParse(JSON.parse(state)).data;
   if (known?.deleting) return "hidden";
-  const parts = fixed === null ? undefined : fixedSchema.safeParse(JSON.parse(fixed)).data;
-  return known && parts ? shapeAt(parts, known, now) : "ask";
+  if (!known || !fixed?.startsWith(FIXED_BEGIN)) return "ask";
+  const changing = JSON.stringify(changingPart(known, now));
+  return {
+    json: `${fixed.slice(0, -1)},${changing.slice(1)}`,
+    archived: known.archivedAt !== null,
+  };
 }
 
-function shapeAt(
-  fixed: Record<string, unknown>,
-  state: SessionState,
-  now: number,
-): Record<string, unknown> {
+function changingPart(state: SessionState, now: number): Record<string, unknown> {
   const running = state.startedAt === undefined ? 0 : now - state.startedAt;
   const activeSeconds = (state.activeMs + running) / 1000;
   return {
-    ...fixed,
     status: statusOf(state, now),
     updated_at: iso(state.updatedAt),
     archived_at: state.archivedAt === null ? null : iso(state.archivedAt),

@@ -32,8 +32,8 @@ import { interruptTurn, isPaused } from "../turn/pause-turn.ts";
 import { compactionReply, requestCompaction } from "./compact-request.ts";
 import { archived, notFound, notTold } from "./refusals.ts";
 import { createSchema, hasSchema } from "./schema.ts";
-import type { EventPage, RecordPage, StreamRequest } from "./session-reads.ts";
-import { eventPage, extractionPage, openStream, recallPage } from "./session-reads.ts";
+import type { RecordPage, StreamRequest } from "./session-reads.ts";
+import { extractionPage, openPage, openStream, recallPage } from "./session-reads.ts";
 import { listedFixed, listedState, sessionShape } from "./session-shape.ts";
 import type { SessionWork } from "./session-work.ts";
 import { createSessionWork } from "./session-work.ts";
@@ -103,8 +103,9 @@ export class Session extends DurableObject<AgentEnv> {
     });
   }
 
-  events(query: EventQuery): Promise<Reply<EventPage>> {
-    return this.#reading(() => eventPage(this.#sql, query));
+  /** The JSON of a page of events; it fails where the session is deleted before it is read. */
+  events(query: EventQuery): Promise<Reply<ReadableStream<Uint8Array>>> {
+    return this.#reading(() => openPage(this.#sql, query, { gone: () => this.#gone }));
   }
 
   stream(request: StreamRequest): Promise<Reply<ReadableStream<Uint8Array>>> {

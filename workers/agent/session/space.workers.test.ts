@@ -2,14 +2,16 @@
 
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
+import { createFakeModel } from "../../../dev/fake-model/fake-model.ts";
 import { newId } from "../../../src/platform/ids.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
 import { SESSION_MOST_BYTES } from "../../../src/shared/limits/turn.ts";
 import type { AgentEnv } from "../../env.ts";
 import { spaceHook } from "../setup/space.ts";
+import { MODEL } from "../testing/context-fixture.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
-import { object, stub } from "../testing/session-object-fixture.ts";
+import { object, pageOf, stub, withFetch } from "../testing/session-object-fixture.ts";
 import type { Session } from "./session.ts";
 
 declare global {
@@ -18,6 +20,10 @@ declare global {
   }
 }
 
+const model = createFakeModel();
+
+withFetch((request) => model.handle(request));
+
 test("GROW-06: a full session refuses a message and says what to do; all else of it, and others, work", async () => {
   const [full, other] = [newId("sesn"), newId("sesn")];
   const message = {
@@ -25,10 +31,15 @@ test("GROW-06: a full session refuses a message and says what to do; all else of
     content: [{ type: "text" as const, text: "hello" }],
   };
   const request = { key: "k", hash: "h" };
-  for (const id of [full, other]) unwrap(await stub(id).create(newMeta(id), []));
+  for (const id of [full, other]) {
+    unwrap(await stub(id).create(newMeta(id), []));
+    await runInDurableObject<Session, void>(object(id), (instance) => {
+      Reflect.set(instance, "env", { ...env, ...MODEL });
+    });
+  }
   const [sent] = unwrap(await stub(full).send([message], request));
   const size = await runInDurableObject<Session, number>(object(full), (instance, { storage }) => {
-    Reflect.set(instance, "env", { ...env, SESSION_MOST_BYTES: "4096" });
+    Reflect.set(instance, "env", { ...env, ...MODEL, SESSION_MOST_BYTES: "4096" });
     return storage.sql.databaseSize;
   });
   const refused = await stub(full).send([{ type: "user.interrupt" }, message], undefined);
@@ -38,7 +49,8 @@ test("GROW-06: a full session refuses a message and says what to do; all else of
   });
   expect(size).toBeGreaterThan(4096);
   const said = { limit: 100, types: ["user.message", "user.interrupt"] };
-  expect(unwrap(await stub(full).events(said)).data).toEqual([sent]);
+  const page = await pageOf(unwrap(await stub(full).events(said)));
+  expect(page.data).toEqual([JSON.parse(sent ?? "")]);
   // What was acknowledged has its answer again, and a turn can be ended.
   expect(unwrap(await stub(full).send([message], request))).toEqual([sent]);
   unwrap(await stub(full).send([{ type: "user.interrupt" }], undefined));

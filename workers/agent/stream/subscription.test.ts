@@ -2,7 +2,7 @@
 
 import { describe, expect, test, vi } from "vitest";
 import type { Log } from "../testing/sse-fixture.ts";
-import { createLog, filled, range, start } from "../testing/sse-fixture.ts";
+import { createLog, filled, jsonOf, range, start } from "../testing/sse-fixture.ts";
 import type { SubscriptionOptions } from "./subscription.ts";
 import { subscribe } from "./subscription.ts";
 import type { EventWriter } from "./writer.ts";
@@ -22,7 +22,7 @@ function memoryWriter(capacity: number) {
     room: () => capacity - (sent - read),
     unread: () => sent - read,
     read: () => read,
-    event: ({ seq, json }) => write(seq, JSON.parse(json).payload.length),
+    event: (event) => write(event.seq, JSON.parse(jsonOf(event)).payload.length),
     preview: ({ body, id }) => write(`${body.type} ${id}`),
     leftOut: (count) => write(`left out ${count}`),
     ping: () => write("ping"),

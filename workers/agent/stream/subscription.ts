@@ -3,7 +3,7 @@
 // costs one buffer. Previews go only to a client that has caught up and has room.
 
 import { STREAM_BATCH, STREAM_PING_MS } from "../../../src/shared/limits/http.ts";
-import type { EventBatch, StoredEvent } from "../rows/events.ts";
+import type { EventBatch, SentEvent, StoredEvent } from "../rows/events.ts";
 import type { PreviewFrame } from "./preview.ts";
 import type { EventWriter } from "./writer.ts";
 
@@ -84,7 +84,7 @@ export function subscribe(
       if (cursor < last.seq) {
         const missing = last.seq - cursor - 1;
         if (missing > 0) writer.leftOut(missing);
-        writer.event(last);
+        writer.event(sentOf(last));
       }
       close();
     },
@@ -108,7 +108,7 @@ export function subscribe(
   function writeNew(events: readonly StoredEvent[]): void {
     draining = true;
     try {
-      write(events, 0);
+      write(events.map(sentOf), 0);
     } finally {
       draining = false;
     }
@@ -122,7 +122,7 @@ export function subscribe(
     write(events, beyond);
   }
 
-  function write(events: readonly StoredEvent[], beyond: number): void {
+  function write(events: readonly SentEvent[], beyond: number): void {
     for (const event of events) {
       if (over) return;
       if (writer.room() <= -beyond) {
@@ -167,4 +167,9 @@ export function subscribe(
     clearInterval(heart);
     leave();
   }
+}
+
+/** One that is at hand as text. */
+function sentOf({ json, ...event }: StoredEvent): SentEvent {
+  return { ...event, head: json };
 }

@@ -1,4 +1,4 @@
-import type { StoredEvent } from "../rows/events.ts";
+import type { SentEvent } from "../rows/events.ts";
 import type { PreviewFrame } from "./preview.ts";
 
 /**
@@ -13,7 +13,7 @@ export interface EventWriter {
   unread(): number;
   /** Read by the client since the start. */
   read(): number;
-  event(event: StoredEvent): void;
+  event(event: SentEvent): void;
   preview(frame: PreviewFrame): void;
   /** So many events are missing before the next one, which is the last. */
   leftOut(count: number): void;

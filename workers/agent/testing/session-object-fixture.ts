@@ -3,6 +3,7 @@
 
 import { env } from "cloudflare:test";
 import { afterAll, beforeAll, vi } from "vitest";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
 import type { AgentEnv } from "../../env.ts";
 import type { Session } from "../session/session.ts";
 import { type SessionStub, sessionStub } from "../session/stubs.ts";
@@ -17,6 +18,22 @@ export const owner = { tenant: "acme", user: "ann" };
 
 export function stub(id: string): SessionStub {
   return sessionStub(env, owner, id);
+}
+
+/** The first events of a session, as a client gets them. */
+export async function eventsOf(id: string): Promise<{ type: string }[]> {
+  const { data } = await pageOf(unwrap(await stub(id).events({ limit: 100 })));
+  return data;
+}
+
+/** A page of events, read to its end. */
+export async function pageOf(stream: ReadableStream<Uint8Array>): Promise<EventPage> {
+  return new Response(stream).json<EventPage>();
+}
+
+export interface EventPage {
+  data: { type: string; seq: number }[];
+  next_page: string | null;
 }
 
 /** The same session as an object whose rows a test may read and change. */

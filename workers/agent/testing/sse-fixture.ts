@@ -1,7 +1,7 @@
 // What the tests of the event stream share: a log with listeners, and a client that reads the stream
 // by the rules of server-sent events.
 
-import type { StoredEvent } from "../rows/events.ts";
+import type { SentEvent, StoredEvent } from "../rows/events.ts";
 import { eventStream } from "../stream/event-stream.ts";
 import type { PreviewFrame } from "../stream/preview.ts";
 import type { EventLog, Subscriber, SubscriptionOptions } from "../stream/subscription.ts";
@@ -52,7 +52,7 @@ export function createLog(): Log {
         bytes += json.length;
         return taken;
       });
-      return { events: batch, more: batch.length < rest.length };
+      return { events: batch.map(sentOf), more: batch.length < rest.length };
     },
     subscribe(subscriber) {
       subscribers.add(subscriber);
@@ -78,7 +78,8 @@ export function createLog(): Log {
   };
 }
 
-function clientOf(stream: ReadableStream<Uint8Array>): Client {
+/** A client of any stream of events. */
+export function clientOf(stream: ReadableStream<Uint8Array>): Client {
   const decoder = new TextDecoder();
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let rest = "";
@@ -137,6 +138,16 @@ function take(client: Client, piece: string): void {
   }
   client.lastId = id ?? client.lastId;
   if (data.length > 0) client.frames.push({ event, id, data: data.join("\n") });
+}
+
+/** As it comes from a row: the larger part in bytes. */
+export function sentOf({ seq, id, type, json }: StoredEvent): SentEvent {
+  return { seq, id, type, head: json.slice(0, 8), rest: new TextEncoder().encode(json.slice(8)) };
+}
+
+/** The JSON of an event that is sent. */
+export function jsonOf({ head, rest }: SentEvent): string {
+  return head + new TextDecoder().decode(rest);
 }
 
 export const BUFFER = 65_536;

@@ -4,13 +4,12 @@ import { env, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, test } from "vitest";
 import { createFakeModel } from "../../../dev/fake-model/fake-model.ts";
 import { newId } from "../../../src/platform/ids.ts";
-import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import { MODEL } from "../testing/context-fixture.ts";
 import { eventually } from "../testing/eventually-fixture.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
-import { object, stub, withFetch } from "../testing/session-object-fixture.ts";
+import { eventsOf, object, stub, withFetch } from "../testing/session-object-fixture.ts";
 
 const model = createFakeModel({ reply: () => ({ text: "Here I am." }) });
 /** The object dies with each request of the main thread while this is set. */
@@ -80,11 +79,6 @@ function withModel(id: string): Promise<void> {
   return runInDurableObject(object(id), (instance) => {
     Reflect.set(instance, "env", { ...env, ...MODEL, EXTRACTION_EVERY_TURNS: "0" });
   });
-}
-
-async function eventsOf(id: string): Promise<{ type: string }[]> {
-  const { data } = unwrap(await stub(id).events({ limit: 100 }));
-  return data.map((text): { type: string } => JSON.parse(text));
 }
 
 function say(text: string): ClientEvent {

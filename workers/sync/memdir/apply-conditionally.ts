@@ -15,7 +15,13 @@ const ATTEMPTS = 6;
 /** What is to be done about the rows as they are now. */
 export type Decision<Reply> =
   | { type: "finished"; reply: Reply }
-  | { type: "put"; change: PutChange; reply: (written: Written) => Reply | Promise<Reply> }
+  | {
+      type: "put";
+      change: PutChange;
+      reply: (written: Written) => Reply | Promise<Reply>;
+      /** This is all that the call does: nothing reads the rows after it. */
+      isLast?: boolean;
+    }
   | { type: "delete"; head: Head; actor: Actor; reply: (receipt: Receipt) => Reply };
 
 /** The decision that nothing is left to do. */
@@ -47,7 +53,7 @@ async function apply<Reply>(
   decision: Exclude<Decision<Reply>, { type: "finished" }>,
 ): Promise<{ reply: Reply } | ChangedOutside> {
   if (decision.type === "put") {
-    const written = await applyPut(dir, decision.change);
+    const written = await applyPut(dir, decision.change, decision.isLast === true);
     return written === "changed_outside" ? written : { reply: await decision.reply(written) };
   }
   const receipt = await applyDelete(dir, decision.head, decision.actor);

@@ -1,8 +1,9 @@
 // How a change reaches R2 and the index. Three steps, in this order: the intent is on disk, R2 holds
 // the change on the condition that it held what we know, and one transaction makes the version and
-// the new head. `recover` finishes what a crash cut off between them. Where R2 refuses for now, the
-// commit follows all the same and the path goes into the outbox: this object holds the content and
-// answers every read; R2 follows, with the newest content only.
+// the new head. `recover` finishes what a crash cut off between them: from the second step on a change
+// holds, so the answer need not wait for the third. Where R2 refuses for now, the commit follows all
+// the same and the path goes into the outbox: this object holds the content and answers every read; R2
+// follows, with the newest content only.
 
 import { newId } from "../../../src/platform/ids.ts";
 import type { Actor } from "../../../src/platform/objects/memdir-rpc.ts";
@@ -16,7 +17,7 @@ import type { Head } from "./heads.ts";
 import { dropHead, headById, putHead } from "./heads.ts";
 import { addIntent, dropIntent, type Intent, leftIntents } from "./intents.ts";
 import { enterOutbox, leaveOutbox, pendingEtag } from "./outbox.ts";
-import { addVersion, firstTime } from "./versions.ts";
+import { addVersion, firstTime, nextVersion } from "./versions.ts";
 
 /** R2 holds something that we do not know: import it first. Nothing was changed. */
 export type ChangedOutside = "changed_outside";
@@ -35,10 +36,14 @@ export interface Written {
   head: Head;
 }
 
-/** Writes content, and moves the memory where the path is another. */
+/**
+ * Writes content, and moves the memory where the path is another. `isLast`: the caller reads no rows
+ * after this, so that the commit may come after its reply.
+ */
 export async function applyPut(
   dir: Directory,
   change: PutChange,
+  isLast: boolean,
 ): Promise<Written | ChangedOutside> {
   const { sql } = dir;
   const { before, path, sha256 } = change;
@@ -65,7 +70,18 @@ export async function applyPut(
     };
     return { id: addIntent(sql, intent), intent, content };
   });
-  return finishPut(dir, id, intent, content, before ? "modified" : "created");
+  const put: Put = { id, intent, content, operation: before ? "modified" : "created" };
+  const stored = await storeInR2(dir, intent, content);
+  if (stored === "changed_outside") {
+    dir.commit(() => {
+      dropIntent(sql, id);
+      dropUnused(sql, content);
+    });
+    return stored;
+  }
+  if (!isLast || stored.pending.size > 0) return commitPut(dir, put, stored);
+  dir.afterReply(() => void commitPut(dir, put, stored));
+  return writtenBy(put, stored, nextVersion(sql));
 }
 
 /** Deletes a memory; its versions stay. */
@@ -103,43 +119,61 @@ export async function recover(dir: Directory): Promise<void> {
     } else {
       const bytes = contentHere(dir.sql, intent.content.n);
       if (!bytes) throw new MemdirError("internal", "An intent has lost its content");
+      const content = { ...intent.content, bytes };
       const operation = headById(dir.sql, intent.memoryId) ? "modified" : "created";
-      await finishPut(dir, id, intent, { ...intent.content, bytes }, operation);
+      const stored = await storeInR2(dir, intent, content);
+      const known = stored === "changed_outside" ? overwritten(intent) : stored;
+      commitPut(dir, { id, intent, content, operation }, known);
     }
   }
 }
 
-async function finishPut(
-  dir: Directory,
-  id: number,
-  intent: Intent,
-  content: StoredContent,
-  operation: "created" | "modified",
-): Promise<Written | ChangedOutside> {
-  const stored = await storeInR2(dir, intent, content);
+/**
+ * R2 has something else where a change may have been acknowledged: then somebody put it there since.
+ * The change holds, and no etag leads to it; an import makes a version of what is there now.
+ */
+function overwritten({ from, fromEtag }: Intent): StoredInR2 {
+  return { etag: OVERWRITTEN, pending: new Map(from === undefined ? [] : [[from, fromEtag]]) };
+}
+
+/** No etag of R2, as it has a blank. */
+const OVERWRITTEN = "not known";
+
+/** A put that R2 has, or may have, and the rows do not. */
+interface Put {
+  id: number;
+  intent: Intent;
+  content: StoredContent;
+  operation: "created" | "modified";
+}
+
+function commitPut(dir: Directory, put: Put, stored: StoredInR2): Written {
+  const { id, intent, content, operation } = put;
   return dir.commit(() => {
     dropIntent(dir.sql, id);
-    if (stored === "changed_outside") {
-      dropUnused(dir.sql, content);
-      return stored;
-    }
-    const receipt = commitVersion(dir, intent, operation, content, stored);
-    const head: Head = {
-      id: intent.memoryId,
-      path: intent.path,
-      n: receipt.n,
-      versionId: intent.versionId,
-      content: content.n,
-      sha256: content.sha256,
-      size: content.bytes.length,
-      createdAt: intent.createdAt,
-      updatedAt: intent.updatedAt,
-      etag: stored.etag,
-    };
+    const { n } = commitVersion(dir, intent, operation, content, stored);
+    const written = writtenBy(put, stored, n);
     if (intent.from !== undefined) dropHead(dir.sql, intent.from);
-    putHead(dir.sql, head, content.bytes);
-    return { receipt, head };
+    putHead(dir.sql, written.head, content.bytes);
+    return written;
   });
+}
+
+function writtenBy({ intent, content, operation }: Put, { etag }: StoredInR2, n: number): Written {
+  const { path, memoryId, versionId, createdAt, updatedAt } = intent;
+  const head: Head = {
+    id: memoryId,
+    path,
+    n,
+    versionId,
+    content: content.n,
+    sha256: content.sha256,
+    size: content.bytes.length,
+    createdAt,
+    updatedAt,
+    etag,
+  };
+  return { receipt: { path, operation, memoryId, versionId, n }, head };
 }
 
 async function finishDelete(

@@ -27,6 +27,7 @@ export function directoryOf(
     scan: async () => [],
     now,
     commit: (change) => storage.transactionSync(change),
+    afterReply: (rest) => rest(),
     later: () => {},
     ...parts,
   };

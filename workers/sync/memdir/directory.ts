@@ -38,6 +38,8 @@ export interface Directory {
   now(): number;
   /** One transaction; it wakes whoever waits for changes. */
   commit<T>(write: () => T): T;
+  /** Does the rest of a change once its reply is on the way, or before anybody else uses the rows. */
+  afterReply(rest: () => void): void;
   /** Lets the alarm do soon what is left: the outbox, a rewind, erasures, a database that is too large. */
   later(): void;
 }

@@ -102,16 +102,21 @@ export function countHeads(sql: SqlStorage): number {
 
 /** Another memory at, above or below a path: a file cannot be a folder too. */
 export function overlapping(sql: SqlStorage, path: string, except = ""): Head | undefined {
-  const parts = path.split("/");
-  const above = parts.map((_, depth) => parts.slice(0, depth + 1).join("/"));
+  const at = headAt(sql, path);
+  return at && at.id !== except ? at : aroundPath(sql, path, except);
+}
+
+/** Another memory above or below a path. */
+export function aroundPath(sql: SqlStorage, path: string, except = ""): Head | undefined {
+  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+    const above = headAt(sql, path.slice(0, end));
+    if (above && above.id !== except) return above;
+  }
   const rows = sql.exec<Row>(
-    `SELECT * FROM heads WHERE id <> ?
-       AND (path IN (SELECT value FROM json_each(?)) OR path > ? AND path < ?)
-     ORDER BY path LIMIT 1`,
-    except,
-    JSON.stringify(above),
+    "SELECT * FROM heads WHERE path > ? AND path < ? AND id <> ? ORDER BY path LIMIT 1",
     `${path}/`,
     `${path}${AFTER_SLASH}`,
+    except,
   );
   return one(rows);
 }

@@ -162,6 +162,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     return replyWith(async () => {
       this.#meta();
       const end = Date.now() + Math.min(waitMs, CHANGES_WAIT_MS);
+      this.#access.settle();
       let found = versionsAfter(this.#sql, after, limit);
       while (found.length === 0 && Date.now() < end) {
         await this.#feed.next(end - Date.now());
@@ -241,6 +242,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
         this.#feed.announce();
         return result;
       },
+      afterReply: this.#access.afterReply,
       later: () => this.#later(),
     };
   }

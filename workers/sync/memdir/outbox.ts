@@ -50,7 +50,7 @@ export async function syncPath(
     const found = await dir.files.get(path);
     const foreign = found && (await sha256Hex(found.bytes));
     dir.commit(() => {
-      if (found && foreign && !wasOurs(dir.sql, head.id, foreign)) {
+      if (found && foreign && !wasOurs(dir.sql, path, foreign)) {
         overrule(dir, head, bytes, { bytes: found.bytes, sha256: foreign });
       }
       enterOutbox(dir.sql, path, found?.etag ?? null);
@@ -84,24 +84,19 @@ function overrule(dir: Directory, head: Head, bytes: Uint8Array, foreign: Conten
 async function clearLeftover(dir: Directory, path: string, etag: string | null): Promise<boolean> {
   const found = await dir.files.get(path);
   if (!found) return true;
-  if (found.etag !== etag) {
-    const known = dir.sql
-      .exec(
-        "SELECT 1 FROM versions WHERE path = ? AND sha256 = ?",
-        path,
-        await sha256Hex(found.bytes),
-      )
-      .toArray();
-    if (known.length === 0) return true;
-  }
+  if (found.etag !== etag && !wasOurs(dir.sql, path, await sha256Hex(found.bytes))) return true;
   return (await deleteInR2(dir, path, found.etag)) !== "not_now";
 }
 
 /** An earlier content of ours that reached R2 although its put seemed to fail. */
-function wasOurs(sql: SqlStorage, memoryId: string, sha256: string): boolean {
+function wasOurs(sql: SqlStorage, path: string, sha256: string): boolean {
   const rows = sql.exec(
-    "SELECT 1 FROM versions WHERE memory_id = ? AND sha256 = ? LIMIT 1",
-    memoryId,
+    `SELECT 1 FROM versions WHERE sha256 = ? AND path = ?
+     UNION ALL SELECT 1 FROM outbox AS o, json_each(o.erased) AS e WHERE o.path = ? AND e.value = ?
+     LIMIT 1`,
+    sha256,
+    path,
+    path,
     sha256,
   );
   return rows.toArray().length > 0;
@@ -109,7 +104,22 @@ function wasOurs(sql: SqlStorage, memoryId: string, sha256: string): boolean {
 
 /** R2 does not have this path as it is to be; what it has there has this etag, null for nothing. */
 export function enterOutbox(sql: SqlStorage, path: string, etag: string | null): void {
-  sql.exec("INSERT OR REPLACE INTO outbox (path, etag) VALUES (?, ?)", path, etag);
+  sql.exec(
+    `INSERT INTO outbox (path, etag) VALUES (?, ?)
+     ON CONFLICT (path) DO UPDATE SET etag = excluded.etag`,
+    path,
+    etag,
+  );
+}
+
+/** Before the versions forget a content: R2 may still have it at paths that are in the outbox. */
+export function rememberErased(sql: SqlStorage, sha256: string): void {
+  sql.exec(
+    `UPDATE outbox SET erased = json_insert(erased, '$[#]', ?)
+     WHERE path IN (SELECT path FROM versions WHERE sha256 = ?)`,
+    sha256,
+    sha256,
+  );
 }
 
 /** R2 has this path as it is to be. */

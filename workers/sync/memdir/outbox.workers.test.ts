@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { createR2Files } from "../../../src/platform/r2/r2-files.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { createFaultyBucket, type Faults } from "../../../test/contract/faulty-bucket.ts";
 import { withContents } from "./contents.ts";
 import type { Directory } from "./directory.ts";
@@ -13,6 +14,7 @@ import { directoryOf, objectOf } from "./directory-fixture.ts";
 import { importChanges } from "./import.ts";
 import { newStoreMeta } from "./meta-fixture.ts";
 import { emptyOutbox } from "./outbox.ts";
+import { redact } from "./redact.ts";
 import { findVersions } from "./versions.ts";
 import { remove, write } from "./write.ts";
 
@@ -86,6 +88,54 @@ test("a memory that is deleted while R2 still has it does not come back", async 
     },
   );
 });
+
+test("a deleted memory whose version is redacted while R2 still has it does not come back", async () => {
+  await inside(
+    { fail: [{ operation: "put", nth: 1, error: down, when: "after" }] },
+    async (dir, r2) => {
+      const { versionId } = await written(dir, "a.md", "one");
+      expect(await remove(dir, { path: "a.md", actor })).toMatchObject({ status: "removed" });
+      await redact(dir, versionId, actor);
+      expect(await r2("a.md")).toBe("one");
+      expect(await importChanges(dir)).toEqual([]);
+      while (!(await emptyOutbox(dir))) await new Promise((resolve) => setTimeout(resolve, 1));
+      expect(await r2("a.md")).toBeUndefined();
+      expect(await importChanges(dir)).toEqual([]);
+      expect(await versionsOf(dir)).toEqual([undefined, undefined]);
+      // What somebody else puts there is theirs, also with the same words.
+      await env.FILES.put(`${dir.meta.prefix}a.md`, "one");
+      expect(await importChanges(dir)).toMatchObject([{ path: "a.md", operation: "created" }]);
+    },
+  );
+});
+
+test("a redacted version that R2 still has becomes no version of somebody else's", async () => {
+  let clock = 1_000_000;
+  await inside(
+    {
+      fail: [{ operation: "put", nth: 2, error: down, when: "after" }],
+      writeEvery: { milliseconds: 1000, now: () => clock },
+    },
+    async (dir, r2) => {
+      await written(dir, "a.md", "one");
+      clock += 1001;
+      const { versionId } = await written(dir, "a.md", "two");
+      await written(dir, "a.md", "three");
+      await redact(dir, versionId, actor);
+      await written(dir, "a.md", "four");
+      expect(await r2("a.md")).toBe("two");
+      for (clock += 1001; !(await emptyOutbox(dir)); ) clock += 1001;
+      expect(await r2("a.md")).toBe("four");
+      expect(await versionsOf(dir)).toEqual(["four", "three", undefined, "one"]);
+    },
+  );
+});
+
+async function written(dir: Directory, path: string, text: string): Promise<Receipt> {
+  const reply = await write(dir, { path, bytes: bytes(text), actor });
+  if (reply.status !== "written") throw new Error(reply.status);
+  return reply.receipt;
+}
 
 const query = { limit: 100, withContent: true };
 

@@ -28,7 +28,7 @@ export async function reconcile(dir: Directory, actor: Actor): Promise<Receipt[]
     const bytes = new TextEncoder().encode(result.text);
     if (bytes.length > MEMORY_FILE_BYTES) return finished(leave("too large"));
     const change = { path: INDEX_FILE, bytes, sha256: await sha256Hex(bytes), before, actor };
-    return { type: "put", change, reply: ({ receipt }) => [receipt] };
+    return { type: "put", change, reply: ({ receipt }) => [receipt], isLast: true };
   };
   return applyConditionally(dir, decide, () => []);
 }

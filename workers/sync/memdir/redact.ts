@@ -7,6 +7,7 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import { dropContent } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import { headWith } from "./heads.ts";
+import { rememberErased } from "./outbox.ts";
 import { redactVersions, versionById } from "./versions.ts";
 
 /**
@@ -32,6 +33,7 @@ export async function redact(
   dir.commit(() => {
     if (sha256 !== null) {
       dropContent(sql, sha256);
+      rememberErased(sql, sha256);
       // Also where the rows held it: a move to R2 that a crash cut off may have left a copy there.
       sql.exec("INSERT OR IGNORE INTO erasures (sha256) VALUES (?)", sha256);
     }

@@ -31,13 +31,18 @@ const TABLES = [
   "CREATE TABLE erasures (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
   // What this object is about to do in R2: a row comes before it, and goes with the commit.
   "CREATE TABLE intents (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
-  // A rewind under way, and what is left of it: a step a memory, with the version to go back to.
-  "CREATE TABLE rewinds (id INTEGER PRIMARY KEY CHECK (id = 1), actor TEXT NOT NULL)",
+  // A rewind whose answer nobody has yet: who wants to go back where (JSON), and the newest version
+  // before it. A step a memory, with the version to go back to and, once it is done, the one it made.
+  `CREATE TABLE rewinds (
+    id INTEGER PRIMARY KEY CHECK (id = 1), actor TEXT NOT NULL, target TEXT NOT NULL,
+    since INTEGER NOT NULL)`,
   `CREATE TABLE rewind_steps (
-    n INTEGER PRIMARY KEY, memory_id TEXT NOT NULL, path TEXT NOT NULL,
-    target INTEGER, aside INTEGER NOT NULL)`,
-  // Paths whose newest state R2 does not have yet, with the etag of what it has.
-  "CREATE TABLE outbox (path TEXT PRIMARY KEY, etag TEXT) WITHOUT ROWID",
+    n INTEGER PRIMARY KEY, memory_id TEXT NOT NULL, path TEXT NOT NULL, target INTEGER,
+    aside INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0, made INTEGER)`,
+  // Paths whose newest state R2 does not have yet, with the etag of what it has. `erased`: the sha256 of
+  // redacted contents that it may have there, JSON. No version tells any more that they are ours.
+  `CREATE TABLE outbox (
+    path TEXT PRIMARY KEY, etag TEXT, erased TEXT NOT NULL DEFAULT '[]') WITHOUT ROWID`,
   // A lease that somebody holds for longer, or waits for: `waiters` is JSON, in the order of asking.
   `CREATE TABLE leases (
     name TEXT PRIMARY KEY, holder TEXT, token INTEGER NOT NULL, until INTEGER NOT NULL,

@@ -74,6 +74,11 @@ export function addVersion(sql: SqlStorage, version: NewVersion): number {
     .one().n;
 }
 
+/** The number that the next version gets. */
+export function nextVersion(sql: SqlStorage): number {
+  return sql.exec<{ n: number }>("SELECT coalesce(max(n), 0) + 1 AS n FROM versions").one().n;
+}
+
 /** When a memory was first made; undefined for one that never was. */
 export function firstTime(sql: SqlStorage, memoryId: string | undefined): number | undefined {
   if (memoryId === undefined) return undefined;
@@ -137,9 +142,31 @@ export function versionsAfter(sql: SqlStorage, after: number, limit: number): Ve
   return [...rows].map(versionOf);
 }
 
-/** The receipt of a version by its number, where this very actor made it. */
+/** The receipt of a version by its number; undefined where it is redacted. */
+export function receiptOf(sql: SqlStorage, n: number): Receipt | undefined {
+  const rows = sql.exec<Row>(`SELECT ${COLUMNS} FROM versions WHERE n = ?`, n);
+  return [...rows].map(versionOf).map(asReceipt)[0];
+}
+
+/** The same where this very actor made it. */
 export function receiptBy(sql: SqlStorage, n: number, by: Actor): Receipt | undefined {
   return ownReceipt(sql.exec<Row>(`SELECT ${COLUMNS} FROM versions WHERE n = ?`, n), by);
+}
+
+/** The number of a memory's last version, where this very actor made it after another version. */
+export function lastMadeBy(
+  sql: SqlStorage,
+  memoryId: string,
+  by: Actor,
+  after: number,
+): number | null {
+  const [last] = sql
+    .exec<{ n: number; actor: string }>(
+      "SELECT n, actor FROM versions WHERE memory_id = ? ORDER BY n DESC LIMIT 1",
+      memoryId,
+    )
+    .toArray();
+  return last && last.n > after && isSameActor(actorOf(last.actor), by) ? last.n : null;
 }
 
 /**
@@ -156,9 +183,11 @@ export function deletionBy(sql: SqlStorage, path: string, by: Actor): Receipt | 
 
 function ownReceipt(rows: SqlStorageCursor<Row>, by: Actor): Receipt | undefined {
   const version = [...rows].map(versionOf)[0];
-  if (!version || version.path === null || !isSameActor(version.actor, by)) return undefined;
-  const { path, operation, memoryId, id, n } = version;
-  return { path, operation, memoryId, versionId: id, n };
+  return version && isSameActor(version.actor, by) ? asReceipt(version) : undefined;
+}
+
+function asReceipt({ path, operation, memoryId, id, n }: Version): Receipt | undefined {
+  return path === null ? undefined : { path, operation, memoryId, versionId: id, n };
 }
 
 /** Nobody is the same as `external`, who may be anybody. */

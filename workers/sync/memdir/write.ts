@@ -25,7 +25,7 @@ import { applyConditionally, finished } from "./apply-conditionally.ts";
 import { bytesOf } from "./contents.ts";
 import { type Directory, isStorageFull } from "./directory.ts";
 import type { Head } from "./heads.ts";
-import { countHeads, headAt, headById, overlapping, publicHead } from "./heads.ts";
+import { aroundPath, countHeads, headAt, headById, overlapping, publicHead } from "./heads.ts";
 import { deletionBy, receiptBy } from "./versions.ts";
 
 type Refused = { status: "refused"; reason: RefusalReason; message: string };
@@ -47,7 +47,7 @@ export async function write(dir: Directory, request: WriteRequest): Promise<Writ
     const gutted = before && guttedIndex(dir, before, bytes);
     if (gutted) return finished(refused("index", gutted));
     if (!before) {
-      const clash = overlapping(dir.sql, path);
+      const clash = aroundPath(dir.sql, path);
       if (clash) return finished(pathConflict(clash));
       const full = fullStore(dir);
       if (full) return finished(full);
@@ -56,6 +56,7 @@ export async function write(dir: Directory, request: WriteRequest): Promise<Writ
       type: "put",
       change: { path, bytes, sha256, before, actor },
       reply: (made) => written(dir, made, request, bytes),
+      isLast: true,
     };
   };
   return applyConditionally(dir, decide, () => conflict(headAt(dir.sql, path)));
@@ -83,6 +84,7 @@ export async function update(dir: Directory, request: UpdateRequest): Promise<Wr
       type: "put",
       change: { path, bytes, sha256, before, actor },
       reply: (made) => written(dir, made, request, bytes),
+      isLast: true,
     };
   };
   return applyConditionally(dir, decide, () => conflict(headById(dir.sql, id)));

@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import type { StoredEvent } from "../rows/events.ts";
-import { BUFFER, createLog, filled, ids, range, settled, start } from "../testing/sse-fixture.ts";
+import {
+  BUFFER,
+  clientOf,
+  createLog,
+  filled,
+  ids,
+  range,
+  sentOf,
+  settled,
+  start,
+} from "../testing/sse-fixture.ts";
 import { eventStream } from "./event-stream.ts";
 import type { Subscriber } from "./subscription.ts";
 
@@ -131,11 +141,12 @@ describe("the end", () => {
   test("a client that leaves is unsubscribed, and what comes later does no harm", async () => {
     const log = filled(3);
     for (const early of [true, false]) {
-      const client = log.open({ previews: ["agent.message"] });
+      const client = log.open({ previews: ["agent.message"], pingMs: 5 });
       const [subscriber] = log.subscribers;
       if (!early) await client.readFrames(3);
       await client.cancel();
-      expect(log.subscribers.size).toBe(0);
+      // The platform tells of it with the next write.
+      await vi.waitFor(() => expect(log.subscribers.size).toBe(0));
       subscriber?.wake([]);
       subscriber?.preview([start("a")]);
       subscriber?.finish(log.append());
@@ -155,6 +166,8 @@ describe("the end", () => {
       }
       expect(vi.getTimerCount()).toBe(1);
       await client.cancel();
+      log.append();
+      await settled();
       expect(vi.getTimerCount()).toBe(0);
     } finally {
       vi.useRealTimers();
@@ -192,11 +205,11 @@ describe("the end", () => {
   test("a client that leaves while it waits is unsubscribed and told nothing more", async () => {
     const log = createLog();
     const client = log.open({ pingMs: 10 });
-    const reading = client.readFrames(1);
+    const reading = client.readFrames(1).catch(() => undefined);
     await settled();
     await client.cancel();
     await reading;
-    expect(log.subscribers.size).toBe(0);
+    await vi.waitFor(() => expect(log.subscribers.size).toBe(0));
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(client.comments).toEqual([": connected"]);
   });
@@ -332,6 +345,16 @@ describe("STREAM-07: one event stays one event", () => {
   });
 });
 
+test("a stream whose log cannot be read fails, so that its client comes back", async () => {
+  const log = filled(3);
+  log.read = () => {
+    throw new Error("no such table");
+  };
+  const client = clientOf(eventStream(log, { after: 0, previews: [] }));
+  await expect(client.readFrames(1)).rejects.toThrow("no such table");
+  expect(log.subscribers.size).toBe(0);
+});
+
 test("a stream that asks for more while it is given something gets each event once", async () => {
   const events: StoredEvent[] = [];
   let subscriber: Subscriber | undefined;
@@ -339,7 +362,7 @@ test("a stream that asks for more while it is given something gets each event on
     {
       read({ after, limit }) {
         const rest = events.filter((event) => event.seq > after);
-        return { events: rest.slice(0, limit), more: rest.length > limit };
+        return { events: rest.slice(0, limit).map(sentOf), more: rest.length > limit };
       },
       subscribe(one) {
         subscriber = one;
@@ -349,14 +372,13 @@ test("a stream that asks for more while it is given something gets each event on
     { after: 0, previews: [] },
   );
   const reader = stream.getReader();
-  const seen: string[] = [];
   const decoder = new TextDecoder();
+  let text = "";
+  const seen = () => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => id);
   const reading = (async () => {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      seen.push(
-        ...[...decoder.decode(next.value).matchAll(/^id: (\d+)$/gm)].map((m) => m[1] ?? ""),
-      );
-      if (seen.length >= 300) return;
+    while (seen().length < 300) {
+      const { value } = await reader.read();
+      text += decoder.decode(value, { stream: true });
     }
   })();
   for (let seq = 1; seq <= 300; seq += 3) {
@@ -372,5 +394,5 @@ test("a stream that asks for more while it is given something gets each event on
   }
   await reading;
   await reader.cancel();
-  expect(seen).toEqual(events.map((event) => String(event.seq)));
+  expect(seen()).toEqual(events.map((event) => String(event.seq)));
 });

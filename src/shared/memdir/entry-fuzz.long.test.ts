@@ -1,0 +1,3 @@
+import { findsDescriptions } from "./entry-fuzz-fixture.ts";
+
+findsDescriptions(20_000);

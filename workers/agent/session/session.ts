@@ -79,10 +79,7 @@ export class Session extends DurableObject<AgentEnv> {
     return replyWith(() => {
       this.#openToWrite();
       const earlier = earlierReply(this.#sql, request);
-      if (earlier !== undefined) {
-        this.#work.startDue();
-        return eventsById(this.#sql, earlier.split(","));
-      }
+      if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
       // Who answers or interrupts a turn helps to end it.
       if (events.some(({ type }) => type === "user.message")) {
         requireSpace({ sql: this.#sql, settings: variablesOf(this.env) });
@@ -133,7 +130,6 @@ export class Session extends DurableObject<AgentEnv> {
     return replyWith(() => {
       this.#openToWrite();
       this.#commit(() => putNotes(this.#sql, text, precondition, Date.now()));
-      this.#work.startDue();
       return notesPage(this.#sql);
     });
   }
@@ -210,17 +206,13 @@ export class Session extends DurableObject<AgentEnv> {
 
   /** Refuses what does not exist or is being deleted, and lets a cut-off turn go on. */
   #open(): void {
-    this.#find();
+    if (!hasSchema(this.#sql) || readMeta(this.#sql).deleting) throw notFound();
     this.#work.startDue();
   }
 
-  #find(): void {
-    if (!hasSchema(this.#sql) || readMeta(this.#sql).deleting) throw notFound();
-  }
-
-  /** For what changes the conversation, and starts what is due itself: an archived one is only read. */
+  /** The same for what changes the conversation: one that was archived is only read. */
   #openToWrite(): void {
-    this.#find();
+    this.#open();
     if (readMeta(this.#sql).archivedAt !== null) throw archived();
   }
 

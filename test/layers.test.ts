@@ -32,7 +32,12 @@ const ORDER = [
   ["workers/agent/rows", "workers/sync/memory-stores"],
   ["workers/agent/stream", "workers/agent/account", "workers/sync/settings"],
   ["workers/agent/setup"],
-  ["workers/agent/recall", "workers/agent/compaction", "workers/agent/notes"],
+  [
+    "workers/agent/recall",
+    "workers/agent/compaction",
+    "workers/agent/notes",
+    "workers/agent/erasing",
+  ],
   ["workers/agent/turn", "workers/sync/workspaces"],
   ["workers/agent/extraction"],
   ["workers/agent/session"],

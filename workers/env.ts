@@ -14,6 +14,7 @@ export interface SyncEnv {
   FILES: R2Bucket;
   MEMDIR: DurableObjectNamespace;
   ACCOUNT: DurableObjectNamespace;
+  WORK: Queue;
 }
 
 /** What the platform hands to the script; only the merge sees all of it. */

@@ -2,13 +2,13 @@
 
 import { afterEach, expect, test, vi } from "vitest";
 import { QUEUE_DELAY_MOST_S } from "../shared/limits/extraction.ts";
-import { consumeWork, sendWork, type Work, type WorkHandler } from "./queue.ts";
+import { consumeWork, type ExtractWork, sendWork, type WorkHandler } from "./queue.ts";
 
 const logged = vi.spyOn(console, "log").mockImplementation(() => {});
 afterEach(() => logged.mockClear());
 
 test("QUEUE-01: one that fails every time is put off alone; its neighbours are done, once", async () => {
-  const run = vi.fn(async ({ session }: Work) => {
+  const run = vi.fn(async ({ session }: ExtractWork) => {
     if (session === "s2") throw new Error("poison");
     return { status: "done" as const };
   });
@@ -19,7 +19,7 @@ test("QUEUE-01: one that fails every time is put off alone; its neighbours are d
 });
 
 test("a neighbour that never comes back does not hold up the others", async () => {
-  const run = ({ session }: Work) =>
+  const run = ({ session }: ExtractWork) =>
     session === "s1" ? new Promise<never>(() => {}) : Promise.resolve({ status: "done" as const });
   const messages = ["s1", "s2"].map((session) => message({ ...work, session }));
   consumeWork(batch(messages), handler({ run }));
@@ -46,7 +46,7 @@ test("QUEUE-02: a failure waits longer each time, up to a limit, and its tries a
 test("QUEUE-02: work that asks to be tried again is put off as long as it says, within the limit", async () => {
   const asked = [1, 1_500, 60_000, 7 * 24 * 3_600_000];
   const messages = asked.map((afterMs) => message({ ...work, session: String(afterMs) }));
-  const run = async ({ session }: Work) => ({
+  const run = async ({ session }: ExtractWork) => ({
     status: "retry" as const,
     afterMs: Number(session),
   });
@@ -83,7 +83,7 @@ test("QUEUE-02: what cannot be read is recorded and goes no further", async () =
 
 test("QUEUE-01: what was tried too often is recorded and its owner told; never run again", async () => {
   const run = vi.fn(async () => ({ status: "done" as const }));
-  const giveUp = vi.fn(async ({ session }: Work) => {
+  const giveUp = vi.fn(async ({ session }: ExtractWork) => {
     if (session === "s2") throw new Error("not now");
   });
   const messages = ["s1", "s2", "s3"].map((session) => message({ ...work, session }));

@@ -16,9 +16,19 @@ const extract = z.strictObject({
   /** Absent if the message only says that the session is next. */
   upTo: z.int().min(1).optional(),
 });
-const work = z.discriminatedUnion("kind", [extract]);
+/** A store's content was redacted: the sessions of its owner that hold copies erase them. */
+const erase = z.strictObject({
+  kind: z.literal("erase"),
+  tenant: z.string().min(1),
+  user: z.string().min(1),
+  store: z.string().min(1),
+  /** Sessions up to this one have been told. */
+  after: z.strictObject({ id: z.string(), createdAt: z.number() }).optional(),
+});
+const work = z.discriminatedUnion("kind", [extract, erase]);
 
 export type ExtractWork = z.infer<typeof extract>;
+export type EraseWork = z.infer<typeof erase>;
 export type Work = z.infer<typeof work>;
 
 /** Sends a message. Throws what the queue throws. */

@@ -177,6 +177,23 @@ export interface VersionQuery {
   withContent: boolean;
 }
 
+/** Up to where somebody knows what was lost. */
+export interface LossCursor {
+  /** Number of a version, and of a redaction. */
+  version: number;
+  redaction: number;
+}
+
+/** What was deleted or redacted after a cursor. */
+export interface Losses {
+  /** From here on it is asked next. */
+  cursor: LossCursor;
+  /** Paths of memories that are no more, and the session that deleted each, if one did. */
+  deleted: { path: string; sessionId: string | null }[];
+  /** SHA-256 of each path whose content was redacted: the paths themselves went with it. */
+  redacted: string[];
+}
+
 export interface RewindReply {
   /** A receipt for each memory that the rewind changed. */
   changed: Receipt[];
@@ -210,6 +227,8 @@ export interface MemdirStub {
   versions(query: VersionQuery): Promise<Reply<Version[]>>;
   /** Versions after `after`, oldest first; waits up to `waitMs` where there is none. */
   changes(after: number, limit: number, waitMs: number): Promise<Reply<Version[]>>;
+  /** What was lost after a cursor; without one nothing but the present cursor. */
+  losses(after: LossCursor | undefined): Promise<Reply<Losses>>;
   /** Takes this content out of the whole history. Not while a memory has it: `invalid_request`. */
   redact(versionId: string, actor: Actor): Promise<Reply<Version | null>>;
   restore(versionId: string, change: Change): Promise<Reply<WriteReply>>;

@@ -16,3 +16,9 @@ export function keepPrompt({ sql, id }: Thread, blocks: readonly string[]): void
     sql.exec("INSERT INTO prompts (thread, n, body) VALUES (?, ?, ?)", id, n, body);
   }
 }
+
+/** Other blocks take its place. Within a transaction. */
+export function replacePrompt(thread: Thread, blocks: readonly string[]): void {
+  thread.sql.exec("DELETE FROM prompts WHERE thread = ?", thread.id);
+  keepPrompt(thread, blocks);
+}

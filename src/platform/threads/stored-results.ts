@@ -31,6 +31,16 @@ export function storeResult(
   );
 }
 
+/** Another text takes the place of a stored result. Within a transaction. */
+export function replaceStored(sql: SqlStorage, path: string, content: string): void {
+  sql.exec(
+    "UPDATE stored_results SET body = ?, size = ?, etag = etag || '-replaced' WHERE path = ?",
+    content,
+    byteLength(content),
+    storedName(path),
+  );
+}
+
 /** Deletes the stored results that these entries do not name. Within a transaction. */
 export function keepResultsOf({ sql, id }: Thread, entries: readonly Entry[]): void {
   const paths = entries.flatMap(({ origin }) =>

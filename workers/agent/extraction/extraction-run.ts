@@ -17,6 +17,7 @@ import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { FailureKind } from "../../../src/shared/loop/model.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { Tool } from "../../../src/shared/loop/tool.ts";
+import { erasures } from "../erasing/settle-losses.ts";
 import { takeFirstTry } from "../rows/extraction-state.ts";
 import type { Run } from "../rows/runs.ts";
 import {
@@ -104,8 +105,11 @@ export async function driveRun(
       if (step.type === "request_failed") failure = step.failure.kind;
     },
   };
+  const erasedBefore = erasures(sql);
   const isCut = () => {
-    if (isLate() || !isUnfinished(sql, run)) stop.abort();
+    // What was erased meanwhile stands in what this run was shown: it goes on with another prefix.
+    const stale = erasures(sql) !== erasedBefore;
+    if (isLate() || stale || !isUnfinished(sql, run)) stop.abort();
     return cut.aborted;
   };
   const progress = progressHook(() => forgetDeaths(sql, run));

@@ -5,6 +5,7 @@ import { overBudget, utcDay } from "../../../src/platform/budget.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { sendWork } from "../../../src/platform/queue.ts";
@@ -33,6 +34,8 @@ export interface Background {
   run(final: boolean): Promise<ExtractReply>;
   /** Runs what is due, at most until then; what is left is stopped. */
   drain(until: number): Promise<void>;
+  /** Stops the run in flight and gives its lease back: what it still writes is refused. Never throws. */
+  stop(): Promise<void>;
   /** Reports what the account does not know; never throws. */
   reportUsage(): Promise<void>;
   reports: Omit<Reports, "send">;
@@ -127,19 +130,26 @@ export function createBackground(session: SessionContext, gone = () => false): B
         const ms = reply.status === "retry" ? reply.afterMs : LOOK_MS;
         if (reply.status !== "done") await delay(Math.min(ms, until - session.now()));
       }
-      if (!running) return;
+      if (running) await background.stop();
+    },
+    async stop() {
       // It may have stopped, and be nobody's run any more, by the time that its lease is given back.
-      const { stop, done } = running;
-      stop.abort();
-      // What a run that is cut off still writes is refused from here on.
-      const { lease } = readExtraction(sql);
-      const stub = memdirStub(env, userOwner(readMeta(sql)), memory.storeId);
-      const given = lease === null ? undefined : await stub.release("extraction", lease);
-      if (given?.ok && given.value !== null) await wakeNext(session, given.value);
-      await within(
-        STOP_MS,
-        done.catch(() => {}),
-      );
+      const work = running;
+      work?.stop.abort();
+      try {
+        const meta = readMeta(sql);
+        const { lease } = readExtraction(sql);
+        if (meta.memory.enabled && lease !== null) {
+          // What a run that is cut off still writes is refused from here on.
+          const stub = memdirStub(env, userOwner(meta), meta.memory.storeId);
+          const given = unwrap(await stub.release("extraction", lease));
+          if (given !== null) await wakeNext(session, given);
+        }
+      } catch (error) {
+        // A lease that is not given back passes on by itself.
+        log("extraction.lease_not_given", { error: errorName(error) });
+      }
+      await within(STOP_MS, work?.done.catch(() => {}) ?? Promise.resolve());
     },
     reportUsage: () => reports.send(),
     reports,

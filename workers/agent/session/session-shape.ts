@@ -172,3 +172,9 @@ function agentShape(meta: Meta): Record<string, unknown> {
 function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+/** A session that was made, and what its account is to know of it. */
+export interface Created {
+  shape: Record<string, unknown>;
+  listed: ListedSession;
+}

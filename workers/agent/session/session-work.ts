@@ -10,6 +10,7 @@ import { variablesOf } from "../../../src/platform/variables.ts";
 import { BUDGET_MS, STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import type { AgentEnv } from "../../env.ts";
+import { settleLosses } from "../erasing/settle-losses.ts";
 import { dropBatch } from "../extraction/extract.ts";
 import { createSessionNotes } from "../notes/session-notes.ts";
 import type { Turn } from "../rows/turns.ts";
@@ -22,7 +23,7 @@ import { runTurn } from "../turn/run-turn.ts";
 import { createBackground } from "./background.ts";
 import { compactIdle, compactionDue } from "./compact-request.ts";
 import type { Running } from "./drain.ts";
-import { drain, drainAndStop } from "./drain.ts";
+import { drain, stopNow } from "./drain.ts";
 import { nextAlarm } from "./next-alarm.ts";
 import type { Reports } from "./report.ts";
 
@@ -58,8 +59,10 @@ export interface SessionWork {
   dropExtraction(upTo?: number): void;
   /** Finishes what runs and what follows from it, at most so long. */
   drain(drainMs: number): Promise<void>;
-  /** The same; then stops what is left. */
-  drainAndStop(drainMs: number): Promise<void>;
+  /** Stops what runs, and drops what is due: when it resolves nothing of it comes any more. */
+  stop(): Promise<void>;
+  /** Takes in what the memory directory lost. */
+  settleLosses(): Promise<void>;
 }
 
 export function createSessionWork(around: WorkSurroundings): SessionWork {
@@ -84,6 +87,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     commit,
     preview: around.preview,
     now: () => Date.now(),
+    settleLosses: () => settleLosses(session),
     overBudget: () => background.overBudget(),
     waitUntil: (work) => ctx.waitUntil(work),
     // Its tokens are reported, and what waits for it begins.
@@ -210,6 +214,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     extract: () => background.run(false),
     dropExtraction: (upTo) => dropBatch(session, upTo),
     drain: (drainMs) => drain(inFlight(), drainMs),
-    drainAndStop: (drainMs) => drainAndStop(inFlight(), drainMs),
+    stop: () => stopNow(inFlight()),
+    settleLosses: () => settleLosses(session),
   };
 }

@@ -34,6 +34,7 @@ import { archived, notFound, notTold } from "./refusals.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import type { RecordPage, StreamRequest } from "./session-reads.ts";
 import { extractionPage, openPage, openStream, recallPage } from "./session-reads.ts";
+import type { Created } from "./session-shape.ts";
 import { listedFixed, listedState, sessionShape } from "./session-shape.ts";
 import type { SessionWork } from "./session-work.ts";
 import { createSessionWork } from "./session-work.ts";
@@ -102,23 +103,23 @@ export class Session extends DurableObject<AgentEnv> {
 
   /** The JSON of a page of events; it fails where the session is deleted before it is read. */
   events(query: EventQuery): Promise<Reply<ReadableStream<Uint8Array>>> {
-    return this.#reading(() => openPage(this.#sql, query, { gone: () => this.#gone }));
+    return this.#showing(() => openPage(this.#sql, query, { gone: () => this.#gone }));
   }
 
   stream(request: StreamRequest): Promise<Reply<ReadableStream<Uint8Array>>> {
-    return this.#reading(() =>
+    return this.#showing(() =>
       openStream(this.#sql, request, { subscribers: this.#subscribers, gone: () => this.#gone }),
     );
   }
 
   /** Searches for memories, in the order of their turns. */
   recalls(query: { after: number; limit: number }): Promise<Reply<RecordPage>> {
-    return this.#reading(() => recallPage(this.#sql, query));
+    return this.#showing(() => recallPage(this.#sql, query));
   }
 
   /** Runs of the extraction fork with their logs, newest first. */
   extractions(query: { before?: number | undefined; limit: number }): Promise<Reply<RecordPage>> {
-    return this.#reading(() => extractionPage(this.#sql, query));
+    return this.#showing(() => extractionPage(this.#sql, query));
   }
 
   notes(): Promise<Reply<NotesPage>> {
@@ -136,9 +137,7 @@ export class Session extends DurableObject<AgentEnv> {
 
   /** Starts the extraction that is due, if this message is about this session and one still is. */
   async extract({ store, upTo }: Pick<ExtractWork, "store" | "upTo">): Promise<ExtractReply> {
-    if (!hasSchema(this.#sql) || this.#deletion || this.#gone) return { status: "none" };
-    const { memory, deleting } = readMeta(this.#sql);
-    if (deleting || !memory.enabled || memory.storeId !== store) return { status: "none" };
+    if (!this.#isOf(store)) return { status: "none" };
     if (upTo !== undefined && upTo <= readExtraction(this.#sql).cursor) return { status: "none" };
     return (await within(EXTRACT_REPLY_MS, this.#work.extract())) ?? { status: "running" };
   }
@@ -174,18 +173,18 @@ export class Session extends DurableObject<AgentEnv> {
         });
         this.#work.reports.changed();
         this.#work.startDue();
-        await this.#work.drain(this.#drainMs());
+        await this.#work.drain(variablesOf(this.env).EXTRACTION_DRAIN_MS);
         this.#work.startDue();
       }
       return this.#shape();
     });
   }
 
-  /** Ends the session: waits for the work in flight, then clears everything. */
-  destroy(drainMs = this.#drainMs()): Promise<Reply<null>> {
+  /** Ends the session: stops the work in flight, drops what is due, clears everything. */
+  destroy(): Promise<Reply<null>> {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) throw notFound();
-      await this.#delete(drainMs);
+      await this.#delete();
       return null;
     });
   }
@@ -193,7 +192,7 @@ export class Session extends DurableObject<AgentEnv> {
   override async alarm(): Promise<void> {
     if (!hasSchema(this.#sql)) return;
     // Deletion was begun by an instance that died.
-    if (readMeta(this.#sql).deleting) await this.#delete(this.#drainMs());
+    if (readMeta(this.#sql).deleting) await this.#delete();
     else this.#work.onAlarm();
   }
 
@@ -202,6 +201,27 @@ export class Session extends DurableObject<AgentEnv> {
       this.#open();
       return read();
     });
+  }
+
+  /** The same for what may hold copies of memories: none of one that was redacted by now is shown. */
+  #showing<T>(read: () => T): Promise<Reply<T>> {
+    return replyWith(async () => {
+      this.#open();
+      await this.#work.settleLosses();
+      this.#open();
+      return read();
+    });
+  }
+
+  /** Takes in what the memory directory lost, where it is this session's. */
+  async settleLosses(store: string): Promise<void> {
+    if (this.#isOf(store)) await this.#work.settleLosses();
+  }
+
+  #isOf(store: string): boolean {
+    if (!hasSchema(this.#sql) || this.#deletion || this.#gone) return false;
+    const { memory, deleting } = readMeta(this.#sql);
+    return !deleting && memory.enabled && memory.storeId === store;
   }
 
   /** Refuses what does not exist or is being deleted, and lets a cut-off turn go on. */
@@ -239,13 +259,9 @@ export class Session extends DurableObject<AgentEnv> {
     return this.#madeWork;
   }
 
-  #drainMs(): number {
-    return variablesOf(this.env).EXTRACTION_DRAIN_MS;
-  }
-
   /** Once for all who ask; one that failed can be asked for again. */
-  async #delete(drainMs: number): Promise<void> {
-    this.#deletion ??= this.#clear(drainMs);
+  async #delete(): Promise<void> {
+    this.#deletion ??= this.#clear();
     try {
       await this.#deletion;
     } catch (error) {
@@ -254,12 +270,12 @@ export class Session extends DurableObject<AgentEnv> {
     }
   }
 
-  async #clear(drainMs: number): Promise<void> {
+  async #clear(): Promise<void> {
     this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
     this.#work.reports.changed();
     this.#work.reports.tell();
     this.#work.setAlarm();
-    await this.#work.drainAndStop(drainMs);
+    await this.#work.stop();
     // A list would show for ever what nobody is left to tell of.
     if (this.#work.reports.due()) throw notTold();
     const last = transaction(this.ctx.storage, () =>
@@ -281,10 +297,4 @@ export class Session extends DurableObject<AgentEnv> {
     const state = listedState(this.#sql, meta, currentTurn(this.#sql));
     return { ...state, fixed: listedFixed(meta) ?? null };
   }
-}
-
-/** A session that was made, and what its account is to know of it. */
-export interface Created {
-  shape: Record<string, unknown>;
-  listed: ListedSession;
 }

@@ -23,6 +23,7 @@ export type SessionStub = Calls<
   | "recalls"
   | "extractions"
   | "extract"
+  | "settleLosses"
   | "notes"
   | "putNotes"
   | "dropExtraction"

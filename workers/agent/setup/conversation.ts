@@ -43,6 +43,7 @@ const fixedOf = new WeakMap<readonly string[], number>();
 /** Opens it: the prompt is made with the first call, and is the same bytes ever after. */
 export async function openConversation(session: SessionContext): Promise<Conversation> {
   const { sql, env, settings } = session;
+  await session.settleLosses();
   const meta = readMeta(sql);
   const thread = mainThread(sql);
   const memory = turnMemory(env, meta, meta.id, meta.memory);

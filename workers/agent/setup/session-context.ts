@@ -12,6 +12,11 @@ export interface SessionContext extends ThreadContext {
   preview(frames: readonly PreviewFrame[]): void;
   /** Whether the user's tokens of the day are used up. */
   overBudget(): Promise<boolean>;
+  /**
+   * Takes in what its memory directory lost since it asked last. To be awaited before anything of the
+   * conversation is sent or shown.
+   */
+  settleLosses(): Promise<void>;
   /** Keeps the object alive for work that nobody waits for. */
   waitUntil(work: Promise<unknown>): void;
   /** Background work has ended, well or not. */

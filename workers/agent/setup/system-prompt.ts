@@ -4,7 +4,7 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import { workspacePath } from "../../../src/platform/r2/mount-table.ts";
 import { defineMemory } from "../../../src/platform/state.ts";
-import { keepPrompt, readPrompt } from "../../../src/platform/threads/prompt.ts";
+import { keepPrompt, readPrompt, replacePrompt } from "../../../src/platform/threads/prompt.ts";
 import { noteRead } from "../../../src/platform/threads/read-files.ts";
 import type { Thread } from "../../../src/platform/threads/thread.ts";
 import { cutIndex, INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
@@ -47,6 +47,12 @@ export async function promptOf(
     }
   });
   return keptPrompt(thread) ?? blocks;
+}
+
+/** What is erased leaves the prompt too: the one thing that changes it. Within a transaction. */
+export function changePrompt(thread: Thread, blocks: readonly string[]): void {
+  replacePrompt(thread, blocks);
+  known.set(thread.sql, blocks);
 }
 
 const known = defineMemory<readonly string[]>();

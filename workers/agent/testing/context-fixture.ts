@@ -24,6 +24,7 @@ export function contextOf(
     preview: () => {},
     now: () => Date.now(),
     overBudget: async () => false,
+    settleLosses: async () => {},
     waitUntil: () => {},
     ended: () => {},
     subrequests: { used: 0 },

@@ -2,6 +2,7 @@ import { progressHook } from "../../../src/platform/threads/progress-hook.ts";
 import type { TurnState } from "../../../src/shared/loop/steps.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { contextHook } from "../compaction/context-hook.ts";
+import { lossesHook } from "../erasing/losses-hook.ts";
 import { notesHook } from "../notes/notes-hook.ts";
 import { recallHook } from "../recall/recall-hook.ts";
 import type { Turn } from "../rows/turns.ts";
@@ -21,6 +22,7 @@ import { savedHook } from "./saved-hook.ts";
  * progress     record                       forgets deaths: the turn has come further
  * subrequests  prepare                      pauses a turn before the platform's limit
  * space        prepare                      ends a turn before the object is full
+ * losses       joining, prepare, record     what others deleted is told, what they redacted is in no request
  * context      prepare, record              makes the conversation fit, keeps account of its size
  * events       record, preview              what clients are told
  * saved        record, ended                events of saved memories; heals the index after the loop
@@ -45,6 +47,7 @@ export function turnHooks(
     progressHook(() => changeTurn(session.sql, turn.n, { deaths: 0 })),
     subrequestsHook(session.subrequests),
     spaceHook(session),
+    lossesHook(session, of),
     contextHook(session, { ...of, turn }, signal),
     eventsHook(session, turn),
     memory && savedHook(session, turn, memory, resumed),

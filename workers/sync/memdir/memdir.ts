@@ -24,12 +24,14 @@ import { type Directory, type StoreSizes, sizesOf } from "./directory.ts";
 import { headAt, headById, listHeads, publicHead, scanHeads } from "./heads.ts";
 import { importChanges } from "./import.ts";
 import { createLeases } from "./leases.ts";
+import { lossesSince } from "./losses.ts";
 import { patchedMeta, readStoreMeta, writeStoreMeta } from "./meta.ts";
 import { reconcile } from "./reconcile.ts";
 import { redact } from "./redact.ts";
 import { restore } from "./restore.ts";
 import { rewind } from "./rewind.ts";
 import { createSchema, hasSchema } from "./schema.ts";
+import { tellSessions } from "./tell-sessions.ts";
 import { upkeep } from "./upkeep.ts";
 import { findVersions, receiptBy, versionById, versionsAfter } from "./versions.ts";
 import { remove, update, write } from "./write.ts";
@@ -173,8 +175,16 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     });
   }
 
+  async losses(after: Rpc.LossCursor | undefined): Promise<Reply<Rpc.Losses>> {
+    return this.#access.reading(() => lossesSince(this.#sql, after));
+  }
+
   async redact(versionId: string, actor: Rpc.Actor): Promise<Reply<Rpc.Version | null>> {
-    return this.#access.changing(async (dir) => (await redact(dir, versionId, actor)) ?? null);
+    return this.#access.changing(async (dir) => {
+      const redacted = (await redact(dir, versionId, actor)) ?? null;
+      if (redacted) this.ctx.waitUntil(tellSessions(this.env, dir.meta));
+      return redacted;
+    });
   }
 
   async restore(versionId: string, change: Rpc.Change): Promise<Reply<Rpc.WriteReply>> {

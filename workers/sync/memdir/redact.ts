@@ -7,6 +7,7 @@ import { MemdirError } from "../../../src/shared/errors.ts";
 import { dropContent } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import { headWith } from "./heads.ts";
+import { pathDigests, rememberRedaction } from "./losses.ts";
 import { rememberErased } from "./outbox.ts";
 import { redactVersions, versionById } from "./versions.ts";
 
@@ -30,8 +31,10 @@ export async function redact(
       `This version is the present content of the memory at "/${present.path}", which cannot be redacted. Update or delete that memory first`,
     );
   }
+  const paths = sha256 === null ? [] : await pathDigests(sql, sha256);
   dir.commit(() => {
     if (sha256 !== null) {
+      rememberRedaction(sql, paths);
       dropContent(sql, sha256);
       rememberErased(sql, sha256);
       // Also where the rows held it: a move to R2 that a crash cut off may have left a copy there.

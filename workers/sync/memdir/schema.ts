@@ -1,6 +1,7 @@
 // The tables of one memory directory. `docs/storage.md` shows a row of each.
 
 import { hasTable } from "../../../src/platform/sql.ts";
+import { REDACTIONS_TABLE } from "./losses.ts";
 
 const TABLES = [
   // One row, JSON: what the store is, and where its files lie.
@@ -29,6 +30,7 @@ const TABLES = [
   "CREATE TABLE contents (n INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, bytes BLOB NOT NULL)",
   // Contents that a redaction took out of the rows, until R2 has none of them either.
   "CREATE TABLE erasures (sha256 TEXT PRIMARY KEY) WITHOUT ROWID",
+  REDACTIONS_TABLE,
   // What this object is about to do in R2: a row comes before it, and goes with the commit.
   "CREATE TABLE intents (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
   // A rewind whose answer nobody has yet: who wants to go back where (JSON), and the newest version

@@ -35,6 +35,7 @@ const input = (more: Partial<CompactionInput> = {}): CompactionInput => ({
   limits,
   fixed: 500,
   ratio: 1,
+  time: "Tuesday, 2026-12-01, 23:50 (time zone UTC)",
   ...more,
 });
 

@@ -1,4 +1,5 @@
 import type { CallAnswer } from "../../../src/shared/loop/pending-action.ts";
+import { escapeReminders } from "../../../src/shared/safety/fence.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import type { StoredEvent } from "../rows/events.ts";
 import { appendEvent } from "../rows/events.ts";
@@ -37,7 +38,7 @@ export function acceptEvent(
       const { custom_tool_use_id, content = [], is_error } = event;
       const answer: CallAnswer = {
         type: "result",
-        content: content.map(({ text }) => text).join("\n"),
+        content: escapeReminders(content.map(({ text }) => text).join("\n")),
         isError: is_error ?? false,
       };
       const field = `${place}.custom_tool_use_id`;

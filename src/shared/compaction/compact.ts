@@ -89,7 +89,6 @@ export async function compact(
 /** The day on which the first entry after the boundary was said. */
 function dayAfter({ head, tail: entries }: CompactionInput, tail: Tail) {
   const first = tail.carried[0] ?? tail.kept[0];
-  if (first?.origin.type === "day") return dayIn([first]);
   return dayIn([...head, ...entries].filter(({ n }) => first === undefined || n < first.n));
 }
 

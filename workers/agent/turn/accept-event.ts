@@ -28,7 +28,10 @@ export function acceptEvent(
       break;
     case "user.tool_confirmation": {
       const { tool_use_id, result, deny_message } = event;
-      const denial = { type: "deny" as const, message: deny_message ?? undefined };
+      const denial = {
+        type: "deny" as const,
+        message: deny_message == null ? undefined : escapeReminders(deny_message),
+      };
       const answer: CallAnswer = result === "allow" ? { type: "allow" } : denial;
       const turn = answerAction(sql, `${place}.tool_use_id`, tool_use_id, "approval", answer, now);
       answered(sql, turn, now);

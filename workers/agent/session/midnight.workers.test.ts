@@ -9,7 +9,7 @@ import { firstDifference, sentOf } from "../../../test/prefix-fixture.ts";
 import { eventually } from "../testing/eventually-fixture.ts";
 import { newMeta } from "../testing/meta-fixture.ts";
 import { withModel } from "../testing/notes-life-fixture.ts";
-import { stub, withFetch } from "../testing/session-object-fixture.ts";
+import { eventsOf, stub, withFetch } from "../testing/session-object-fixture.ts";
 
 const model = createFakeModel({});
 withFetch((request) => model.handle(request));
@@ -47,9 +47,11 @@ async function turn(id: string, at: string, text: string): Promise<void> {
 async function extraction(id: string, at: string): Promise<void> {
   ahead = Date.parse(at) - clock();
   const { store_id: store } = unwrap(await stub(id).retrieve()).auto_memory as { store_id: string };
-  const before = requests(id, "extraction").length;
+  const told = async () =>
+    (await eventsOf(id)).filter(({ type }) => /^memory\.(saved|skipped)$/.test(type)).length;
+  const before = await told();
   await stub(id).extract({ store });
-  await eventually(() => requests(id, "extraction").length > before);
+  await eventually(async () => (await told()) > before);
 }
 
 function requests(id: string, purpose: string) {

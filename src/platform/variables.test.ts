@@ -37,6 +37,12 @@ test.each([
   ["APPROVAL_TIMEOUT_MS", "0"],
   ["MEMORY_PATH_OVERRIDE", "relative/memory"],
   ["REMOTE_MEMORY_DIR", "/workspace/memory"],
+  ...["maybe", "2", " ", "disabled", "t", "null"].flatMap((value) => [
+    ["DISABLE_AUTO_MEMORY", value],
+    ["SIMPLE", value],
+  ]),
+  ["PERMISSION_MODE", "READ_ONLY"],
+  ["RECALL_FALLBACK", "None"],
 ])("%s=%s is refused by name", (name, value) => {
   expect(() => variablesOf({ [name]: value })).toThrow(new RegExp(`^${name} is `));
 });
@@ -44,5 +50,27 @@ test.each([
 test("a place that is refused names the rule and the path", () => {
   expect(() => variablesOf({ MEMORY_PATH_OVERRIDE: "/x" })).toThrow(
     /^MEMORY_PATH_OVERRIDE is not a place for memory \(near_root\): Cannot use path "\/x"/,
+  );
+});
+
+test("TRUTH-04: a switch takes the documented words, in any case and with blanks around, and no other", () => {
+  for (const value of [
+    "1",
+    "true",
+    "TRUE",
+    "yes",
+    "on",
+    " 1 ",
+    "0",
+    "False",
+    "no",
+    "off",
+    true,
+    0,
+  ]) {
+    expect(variablesOf({ SIMPLE: value }).SIMPLE).toBe(String(value));
+  }
+  expect(() => variablesOf({ DISABLE_AUTO_MEMORY: "maybe" })).toThrow(
+    "DISABLE_AUTO_MEMORY is none of 1, true, yes, on, 0, false, no, off. Correct it and start again",
   );
 });

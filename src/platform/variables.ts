@@ -7,6 +7,7 @@ import { STORE_MOST_BYTES, STORE_SPILL_BYTES } from "../shared/limits/memory.ts"
 import { NOTES_FIRST_TOKENS, NOTES_GROWTH_TOKENS, NOTES_WAIT_MS } from "../shared/limits/notes.ts";
 import { APPROVAL_TIMEOUT_MS, CUSTOM_TOOL_TIMEOUT_MS } from "../shared/limits/tools.ts";
 import { MODEL_IDLE_MS, SESSION_MOST_BYTES } from "../shared/limits/turn.ts";
+import { SWITCH_WORDS, switchOf } from "../shared/settings/enabled.ts";
 import { type MemoryPath, memoryBase, memoryPath } from "../shared/settings/memory-path.ts";
 import { permissionMode } from "../shared/tools/permission.ts";
 
@@ -35,8 +36,13 @@ const place = (rules: (path: string) => MemoryPath) =>
 
 const name = z.string().trim().regex(/^\S+$/, "is blank or holds a blank, so it names no model");
 
-/** A switch: a config file may contain `true` or 0 in place of text. */
-const word = z.coerce.string();
+/**
+ * A switch: a config file may contain `true` or 0 in place of text. A word that nobody knows could be
+ * meant either way, so it is refused.
+ */
+const word = z.coerce
+  .string()
+  .refine((text) => switchOf(text) !== undefined, `is none of ${SWITCH_WORDS}`);
 
 const variables = z.object({
   AUTH_SECRET: z.string().min(32, "has fewer than 32 characters").optional(),

@@ -29,8 +29,14 @@ test("an interrupt ends the running turn; the words so far and a mark stay in th
   expect(said.length).toBeLessThan(900);
   await turn(client, id, "go on please");
   const last = sentMessages(service.model, id).at(-1) ?? [];
-  expect(last.map((message) => message.role)).toEqual(["user", "assistant", "user", "user"]);
-  expect(JSON.stringify(last[2])).toContain("interrupted");
+  expect(last.map((message) => message.role)).toEqual([
+    "user",
+    "user",
+    "assistant",
+    "user",
+    "user",
+  ]);
+  expect(JSON.stringify(last[3])).toContain("interrupted");
 });
 
 test("a request that was broken off counts in the account, with what it had said", async () => {

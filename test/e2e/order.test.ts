@@ -55,7 +55,8 @@ test("each model request of queued turns holds whole earlier turns and one new m
   const roles = sentMessages(service.model, id).map((messages) =>
     messages.map(({ role }) => role[0]).join(""),
   );
-  expect(roles).toEqual(["u", "uau", "uauau"]);
+  // The first message comes behind the day's date.
+  expect(roles).toEqual(["uu", "uuau", "uuauau"]);
 });
 
 test("a message that comes at any moment of another turn's end is answered without a nudge", async () => {

@@ -26,7 +26,7 @@ describe.skipIf(executablePath === undefined)("the page", () => {
   beforeAll(async () => {
     service = await startTestService();
     browser = await chromium.launch({ executablePath: executablePath ?? "", args: FLAGS });
-    page = await browser.newPage();
+    page = await browser.newPage({ timezoneId: "Asia/Tokyo" });
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("console", (line) => {
       if (line.type() === "error") problems.push(line.text());
@@ -63,6 +63,9 @@ describe.skipIf(executablePath === undefined)("the page", () => {
     await newSession();
     await say("What is the cat called?");
     await agentSays(/called Ada/);
+    const sent = JSON.stringify(service.model.requests.map(({ body }) => body));
+    expect(sent).toContain("(time zone Asia/Tokyo)");
+    expect(sent).not.toContain("(time zone UTC)");
     expect(problems).toEqual([]);
   });
 

@@ -2,18 +2,12 @@
 // before, and a fork begins with its parent's, whatever happened in between.
 
 import { expect, test } from "vitest";
+import { firstDifference, sentOf } from "../prefix-fixture.ts";
 import { extracted } from "./memory-fixture.ts";
 import { newSession, say, serviceOfFile, stored, turn, untilIdle } from "./service.ts";
 
 const service = await serviceOfFile({ RECALL_WAIT_MS: "2000" });
 const client = await service.client();
-
-/** What one request is made of, in the order in which the cache reads it. */
-interface Sent {
-  blocks: { path: string; bytes: string }[];
-  /** Blocks up to and with the last one that carries a cache mark. */
-  marked: number;
-}
 
 const LONG = "The release notes of this week are long and say the same thing again. ".repeat(500);
 
@@ -136,37 +130,4 @@ function requestsOf(id: string, purpose: string) {
   return service.model.requests.filter(
     (request) => request.session === id && request.purpose === purpose,
   );
-}
-
-type Block = { cache_control?: unknown };
-
-function sentOf({ body }: { body: unknown }): Sent {
-  const { tools, system, messages } = body as {
-    tools: Block[];
-    system: Block[];
-    messages: { role: string; content: Block[] }[];
-  };
-  const all = [
-    ...tools.map((block, n) => ({ path: `tools.${n}`, block })),
-    ...system.map((block, n) => ({ path: `system.${n}`, block })),
-    ...messages.flatMap(({ role, content }, m) =>
-      content.map((block, n) => ({ path: `messages.${m}.content.${n} (${role})`, block })),
-    ),
-  ];
-  const blocks = all.map(({ path, block: { cache_control: _, ...rest } }) => ({
-    path,
-    bytes: JSON.stringify(rest),
-  }));
-  return { blocks, marked: all.findLastIndex(({ block }) => block.cache_control) + 1 };
-}
-
-/** The first block that is not the same, by its place; undefined where the prefix holds. */
-function firstDifference(before: Sent, after: Sent): string | undefined {
-  for (const [n, block] of before.blocks.slice(0, before.marked).entries()) {
-    const other = after.blocks[n];
-    if (other?.path !== block.path || other.bytes !== block.bytes) {
-      return `block ${n} (${block.path}) is ${other ? `now ${other.path}: ${other.bytes.slice(0, 80)}` : "gone"}`;
-    }
-  }
-  return undefined;
 }

@@ -79,6 +79,12 @@ describe("the settings endpoints", () => {
     [{ autoMemoryEnabled: "yes" }, /^400 autoMemoryEnabled: must be true or false/],
     [{ autoMemoryDirectory: 1 }, /^400 autoMemoryDirectory: must be a path/],
     [{ privateSecretScan: "off" }, /^400 privateSecretScan: must be "refuse" or "warn"/],
+    [{ autoMemoryEnabled: "False" }, /^400 autoMemoryEnabled: must be true or false/],
+    [
+      { AutoMemoryEnabled: false },
+      /^400 AutoMemoryEnabled: is no setting; write autoMemoryEnabled/,
+    ],
+    [{ time_zone: "Berlin" }, /^400 time_zone: must be an IANA name, such as "Europe\/Berlin"/],
     [[], /^400 .*JSON object/],
     [null, /^400 .*JSON object/],
     [{ a: "x".repeat(1_000_001) }, /^413 /],
@@ -178,11 +184,12 @@ describe("a session's state", () => {
     });
   });
 
-  test("an invalid file counts as absent and is named", async () => {
+  test("TRUTH-04: a file that nobody can read may have said no, and is named", async () => {
     const ann = { org: "broken" };
     await file(ann, ".claude/settings.local.json", "{ nope");
     expect(await memoryOf(ann)).toMatchObject({
-      enabled: true,
+      enabled: false,
+      rule: "what the local settings say of auto memory cannot be read, so it is off",
       ignored: [
         {
           source: "local",

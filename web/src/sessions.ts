@@ -1,4 +1,4 @@
-import type { Api } from "./api.ts";
+import { type Api, ApiError } from "./api.ts";
 import { asList, asObject, asText, type Json } from "./json.ts";
 
 export type AutoMemory = {
@@ -20,9 +20,22 @@ export type Session = {
 
 const PAGE_SIZE = 50;
 
+/** The agent is told the days of the browser's time zone, where the service knows that zone. */
 export async function createSession(api: Api, workspace: string, title: string): Promise<Session> {
   const json = { agent: "default", environment_id: workspace, ...(title ? { title } : {}) };
-  return parseSession(await (await api("/v1/sessions", { method: "POST", json })).json());
+  const create = async (metadata: object) =>
+    parseSession(
+      await (await api("/v1/sessions", { method: "POST", json: { ...json, ...metadata } })).json(),
+    );
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  try {
+    return await create(timeZone ? { metadata: { time_zone: timeZone } } : {});
+  } catch (error) {
+    // A browser may know a zone that is newer than the service.
+    if (error instanceof ApiError && error.message.includes("metadata.time_zone"))
+      return create({});
+    throw error;
+  }
 }
 
 /** One page of sessions, in the service's order; `nextPage` is "" on the last. */

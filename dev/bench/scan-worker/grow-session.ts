@@ -6,7 +6,7 @@ import { recordStep } from "../../../src/platform/threads/record-step.ts";
 import { changeSize } from "../../../src/platform/threads/size.ts";
 import { writeView } from "../../../src/platform/threads/view.ts";
 import type { AgentSettings } from "../../../src/platform/variables.ts";
-import { boundaryMessage } from "../../../src/shared/compaction/boundary.ts";
+import { boundaryEntry } from "../../../src/shared/compaction/boundary.ts";
 import type { RecordedStep } from "../../../src/shared/loop/steps.ts";
 import { appendEvent } from "../../../workers/agent/rows/events.ts";
 import {
@@ -120,8 +120,7 @@ function compact(sql: SqlStorage, turn: Pick<Turn, "n" | "eventId">): void {
   const thread = mainThread(sql);
   const cut = lastEntryOf(thread, turn.n - KEPT);
   const last = lastEntry(thread);
-  const message = boundaryMessage(SUMMARY, []);
-  const head = [{ n: 0, turn: 0, origin: { type: "summary" as const }, message }];
+  const head = [boundaryEntry(SUMMARY, [], undefined)];
   writeView(thread, { cut, head, results: 0, thinking: last });
   changeSize(thread, { counted: null, upTo: 0, shrinkFrom: 0, compactFrom: 0 });
   rebaseNotes(sql, 20_000);

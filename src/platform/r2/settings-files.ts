@@ -1,9 +1,10 @@
 // The settings of a session, read from where each layer lies, and what follows from them for its
 // memory.
 
+import { MemdirError } from "../../shared/errors.ts";
 import type { FileStore } from "../../shared/files/store.ts";
 import { isWithin } from "../../shared/safety/path.ts";
-import type { SettingsLayers, SettingsSource } from "../../shared/settings/enabled.ts";
+import type { Enabled, SettingsLayers, SettingsSource } from "../../shared/settings/enabled.ts";
 import { gitRoot } from "../../shared/settings/git-root.ts";
 import type {
   EnabledPlace,
@@ -12,7 +13,7 @@ import type {
   NoPlace,
 } from "../../shared/settings/locate.ts";
 import { enabledBy, locateMemory } from "../../shared/settings/locate.ts";
-import { parseSettings } from "../../shared/settings/schema.ts";
+import { parseSettings, unreadableSettings } from "../../shared/settings/schema.ts";
 import { errorName, log } from "../log.ts";
 import type { Owner } from "./mount-table.ts";
 import { localFiles, settingsMount, workspaceMount } from "./mount-table.ts";
@@ -28,7 +29,7 @@ export interface PlaceSession {
 
 export interface SettingsRead {
   layers: SettingsLayers;
-  /** Files that count as absent, and why. */
+  /** Keys and files that cannot be used, and why. */
   ignored: IgnoredSetting[];
 }
 
@@ -39,8 +40,9 @@ export type SessionPlace = NoPlace | (EnabledPlace & { secrets: "refuse" | "warn
 export const SETTINGS_FILE = "settings.json";
 
 /**
- * The layers that a session has. A file that cannot be read or used counts as absent, and says so. A
- * project outside the session's workspace has no settings of its own.
+ * The layers that a session has. What cannot be used counts as the strictest that it may have meant, and
+ * says so. A project outside the session's workspace has no settings of its own. Throws `unavailable`
+ * where the storage fails: a guess might turn on what somebody turned off.
  */
 export async function readSettings(
   bucket: R2Bucket,
@@ -62,6 +64,19 @@ export async function readSettings(
   await Promise.all(files.map(([source, store, path]) => readLayer(read, source, store, path)));
   read.ignored.sort((a, b) => (a.source < b.source ? -1 : 1));
   return read;
+}
+
+/** Whether the settings and variables of this moment let a session have memory; throws as `readSettings`. */
+export async function enabledNow(
+  bucket: R2Bucket,
+  owner: Owner,
+  session: PlaceSession,
+  variables: MemoryVariables,
+): Promise<Enabled> {
+  const early = enabledBy(variables, session.bare, {});
+  if (!early.enabled) return early;
+  const { layers } = await readSettings(bucket, owner, session);
+  return enabledBy(variables, session.bare, layers);
 }
 
 /**
@@ -98,22 +113,26 @@ async function readLayer(
   store: FileStore,
   path: string,
 ): Promise<void> {
-  const ignore = (reason: string) => {
-    const key = path.slice(path.lastIndexOf("/") + 1);
-    read.ignored.push({ source, key, reason: `${reason}; the whole file counts as absent` });
-  };
+  const parsed = await parsedFile(source, store, path);
+  if (!parsed) return;
+  read.layers[source] = parsed.settings;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  for (const { key = name, reason } of parsed.problems) read.ignored.push({ source, key, reason });
+}
+
+async function parsedFile(source: SettingsSource, store: FileStore, path: string) {
+  let bytes: Uint8Array | undefined;
   try {
-    const file = await store.get(path);
-    if (file === undefined) return;
-    const parsed = parseSettings(
-      new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(file.bytes),
-    );
-    if (parsed.status === "ok") read.layers[source] = parsed.settings;
-    else ignore(parsed.reason);
+    bytes = (await store.get(path))?.bytes;
   } catch (error) {
-    if (error instanceof TypeError) return ignore("the file is not UTF-8");
     log("settings.unreadable", { source, error: errorName(error) });
-    ignore("the file could not be read");
+    throw new MemdirError("unavailable", `The ${source} settings could not be read. Try again`);
+  }
+  if (bytes === undefined) return undefined;
+  try {
+    return parseSettings(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+  } catch {
+    return unreadableSettings("the file is not UTF-8");
   }
 }
 
@@ -125,6 +144,12 @@ function secretsRule({ policy, local, user }: SettingsLayers): "refuse" | "warn"
   return (
     policy?.privateSecretScan ?? local?.privateSecretScan ?? user?.privateSecretScan ?? "refuse"
   );
+}
+
+/** The time zone that a user has set for sessions that name none; throws as `readSettings`. */
+export async function ownTimeZone(bucket: R2Bucket, owner: Owner): Promise<string | undefined> {
+  const { store } = settingsMount(bucket, owner, "user");
+  return (await parsedFile("user", store, SETTINGS_FILE))?.settings.time_zone;
 }
 
 /** The same rule for a caller without a session: what the organisation and the user say. */

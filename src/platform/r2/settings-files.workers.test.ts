@@ -3,8 +3,8 @@
 import { env } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { createFaultyBucket } from "../../../test/contract/faulty-bucket.ts";
-import { MemdirError } from "../../shared/errors.ts";
-import { placeFor, readSettings } from "./settings-files.ts";
+import type { MemoryVariables } from "../../shared/settings/locate.ts";
+import { enabledNow, ownSecretsRule, ownTimeZone, placeFor } from "./settings-files.ts";
 
 declare global {
   namespace Cloudflare {
@@ -86,45 +86,63 @@ test("settings of another tenant, user or workspace are never read", async () =>
   expect(await at.place()).toMatchObject({ enabled: true, rule: "default", ignored: [] });
 });
 
-test("a file that cannot be used counts as absent, as a whole, and says why", async () => {
+test("TRUTH-04: what cannot be used counts as the strictest that it may have meant, and says so", async () => {
   const at = setUp();
-  await at.put(at.managed, "{");
   await at.put(at.user, { autoMemoryEnabled: "no", autoMemoryDirectory: "/data/user" });
-  await env.FILES.put(at.local, new Uint8Array([0xff, 0xfe]));
+  expect(await at.place()).toEqual({
+    enabled: false,
+    rule: "what the user settings say of auto memory cannot be read, so it is off",
+    ignored: [{ source: "user", key: "autoMemoryEnabled", reason: "must be true or false" }],
+  });
+  await at.put(at.managed, { autoMemoryEnabled: true, privateSecretScan: "of" });
   expect(await at.place()).toMatchObject({
     enabled: true,
-    source: "default",
+    directory: "/data/user",
+    secrets: "refuse",
+    ignored: [{ source: "policy", key: "privateSecretScan" }, { source: "user" }],
+  });
+  await at.put(at.managed, "{");
+  await env.FILES.put(at.local, new Uint8Array([0xff, 0xfe]));
+  expect(await at.place()).toMatchObject({
+    enabled: false,
+    rule: expect.stringContaining("policy settings"),
     ignored: [
       { source: "local", key: "settings.local.json", reason: expect.stringMatching(/UTF-8/) },
       { source: "policy", key: "settings.json", reason: expect.stringMatching(/not valid JSON/) },
-      {
-        source: "user",
-        key: "settings.json",
-        reason: expect.stringMatching(/^autoMemoryEnabled: must be/),
-      },
+      { source: "user", key: "autoMemoryEnabled" },
     ],
   });
+  await at.put(at.user, { privateSecretScan: "warn" });
+  expect(await ownSecretsRule(env.FILES, at.owner)).toBe("refuse");
 });
 
-test("a storage that fails costs the settings, never the right directory", async () => {
+test("a storage that fails is no answer: neither settings nor a directory are guessed", async () => {
   const at = setUp();
-  await at.put(at.user, { autoMemoryEnabled: false });
+  await at.put(at.user, { autoMemoryEnabled: false, time_zone: "Asia/Tokyo" });
+  expect(await ownTimeZone(env.FILES, at.owner)).toBe("Asia/Tokyo");
   const error = new Error("get: Unauthorized (10002)");
   const failing = (operation: "get" | "head") =>
     createFaultyBucket(env.FILES, {
       fail: Array.from({ length: 100 }, (_, n) => ({ operation, nth: n + 1, error })),
     });
-  const read = await readSettings(failing("get"), at.owner, at.session);
-  expect(read).toEqual({
-    layers: {},
-    ignored: expect.arrayContaining([
-      expect.objectContaining({
-        source: "user",
-        reason: expect.stringMatching(/could not be read/),
-      }),
-    ]),
+  const unavailable = { code: "unavailable" };
+  await expect(at.place(VARIABLES, failing("get"))).rejects.toMatchObject(unavailable);
+  await expect(ownSecretsRule(failing("get"), at.owner)).rejects.toMatchObject(unavailable);
+  await expect(ownTimeZone(failing("get"), at.owner)).rejects.toMatchObject(unavailable);
+  await expect(at.place(VARIABLES, failing("head"))).rejects.toMatchObject(unavailable);
+});
+
+test("ENABLE-04: whether memory is on is asked anew, by the same chain", async () => {
+  const at = setUp();
+  const now = (variables: MemoryVariables = VARIABLES) =>
+    enabledNow(env.FILES, at.owner, at.session, variables);
+  expect(await now()).toEqual({ enabled: true, rule: "default" });
+  await at.put(at.project, { autoMemoryEnabled: false, memoryPolicy: "always" });
+  expect(await now()).toEqual({
+    enabled: false,
+    rule: "autoMemoryEnabled is false in the project settings",
   });
-  await expect(at.place(VARIABLES, failing("head"))).rejects.toBeInstanceOf(MemdirError);
+  expect(await now({ ...VARIABLES, DISABLE_AUTO_MEMORY: "0" })).toMatchObject({ enabled: true });
 });
 
 test("PATH-05: all worktrees share the memory of their main folder; a hostile pointer gets its own", async () => {

@@ -44,8 +44,11 @@ const assistant = z.object({
   ),
 });
 const messageSchema = z.discriminatedUnion("role", [user, assistant]);
+const day = z.object({ date: z.string(), zone: z.string() });
 const originSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.enum(["user", "model", "reminder", "task", "summary", "interrupt"]) }),
+  z.object({ type: z.enum(["user", "model", "reminder", "task", "interrupt"]) }),
+  day.extend({ type: z.literal("day") }),
+  z.object({ type: z.literal("summary"), day: day.optional() }),
   z.object({
     type: z.literal("results"),
     stored: z.array(z.object({ callId: z.string(), path: z.string() })),

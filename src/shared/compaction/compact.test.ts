@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { COMPACTION_PARTS } from "../limits/compaction.ts";
 import { refusals } from "../loop/history-fixture.ts";
+import { dayDraft, dayIn, type Entry, MODEL, USER } from "../thread/entry.ts";
 import { entriesOf, entryOf } from "../thread/entry-fixture.ts";
 import type { Message } from "../thread/messages.ts";
 import type { CompactionInput, CompactionPorts } from "./compact.ts";
@@ -35,6 +36,7 @@ const input = (more: Partial<CompactionInput> = {}): CompactionInput => ({
   limits,
   fixed: 500,
   ratio: 1,
+  time: "Tuesday, 2026-12-01, 23:50 (time zone UTC)",
   ...more,
 });
 
@@ -264,5 +266,68 @@ describe("files behind a compaction", () => {
     const { sent, files: read } = await run(input({ tail: placed }), model());
     expect(JSON.stringify(sent).match(/A is here/g)).toBeNull();
     expect(read).toEqual([]);
+  });
+});
+
+describe("TRUTH-05: the day of what a compaction keeps", () => {
+  const days = ["2026-11-30", "2026-12-01", "2026-12-02"];
+  const zone = "Europe/Berlin";
+  const dayAt = (n: number) => days[Math.floor(n / 8)] ?? "";
+  /** Three days of eight messages, each day behind its date; the last turn is one question long. */
+  const drafts = Array.from({ length: 24 }, (_, n) => [
+    ...(n % 8 === 0 ? [dayDraft({ date: dayAt(n), zone })] : []),
+    {
+      origin: n % 2 ? MODEL : USER,
+      message: (n % 2 ? answer : said)(`${dayAt(n)}: ${n} ${LONG}`),
+    },
+  ]).flat();
+  const entries = drafts.map((draft, at): Entry => ({ ...draft, n: at + 1, turn: at + 1 }));
+
+  /** The day that a reader of these entries has in mind at each message that names its own. */
+  function misread(shown: readonly Entry[]): string[] {
+    return shown.flatMap(({ message, origin }, at) => {
+      const [block] = message.content;
+      const own = /^(2026-..-..): /.exec(block?.type === "text" ? block.text : "")?.[1];
+      const known = dayIn(shown.slice(0, at))?.date;
+      return own === undefined || origin.type === "day" || own === known
+        ? []
+        : [`${own}: ${known}`];
+    });
+  }
+
+  test("is told in what replaces the rest, wherever the cut is, and once more after the next one", async () => {
+    for (let keep = 1; keep < 10_000; keep += 450) {
+      const made = await run(input({ tail: entries, limits: { ...limits, keep } }), ports());
+      expect(misread([...made.head, ...made.kept]), `keep ${keep}`).toEqual([]);
+      const [boundary] = made.head;
+      expect(boundary?.origin).toMatchObject({ type: "summary", day: { zone } });
+      const { head, cut } = made;
+      const again = await compact(
+        input({ head, cut, tail: made.kept, limits: { ...limits, keep: 1 } }),
+        ports(),
+        signal,
+      );
+      if (again.status === "compacted") {
+        expect(misread([...again.head, ...again.kept]), `keep ${keep}, again`).toEqual([]);
+      }
+    }
+  });
+
+  test("stays with the question of a turn that is cut in two, over midnight too", async () => {
+    const turn = entries.map((entry, at): Entry => ({ ...entry, turn: at < 7 ? 1 : 2 }));
+    const made = await run(input({ tail: turn, limits: { ...limits, keep: 1 } }), ports());
+    expect(misread([...made.head, ...made.kept])).toEqual([]);
+    expect(made.head.length).toBeGreaterThan(3);
+  });
+
+  test("is known to each part of a summary, whose task says the time at its end", async () => {
+    const model = ports();
+    await run(input({ tail: entries, limits: { ...limits, room: 5_000, keep: 1 } }), model);
+    expect(model.asked.length).toBeGreaterThan(2);
+    for (const asked of model.asked) {
+      const texts = asked.map(({ content: [block] }) => (block?.type === "text" ? block.text : ""));
+      expect(texts[0]).toMatch(/Today is Monday, 2026-11-30|was said on \w+day, 2026-/);
+      expect(texts.at(-1)).toMatch(/\n\nIt is now Tuesday, 2026-12-01, 23:50 \(time zone UTC\)\. /);
+    }
   });
 });

@@ -5,10 +5,11 @@ import { COMPACTED_FILES } from "../limits/compaction.ts";
 import type { FailureKind } from "../loop/model.ts";
 import { byteLength, cutBytes } from "../text/bytes.ts";
 import type { Entry } from "../thread/entry.ts";
+import { dayIn } from "../thread/entry.ts";
 import type { Message } from "../thread/messages.ts";
 import { BYTES_PER_TOKEN } from "../thread/tokens.ts";
 import type { AttachedFile } from "./boundary.ts";
-import { boundaryMessage } from "./boundary.ts";
+import { boundaryEntry } from "./boundary.ts";
 import type { ContextLimits } from "./context-limits.ts";
 import { recentFiles } from "./recent-files.ts";
 import { messageTokens } from "./size.ts";
@@ -30,6 +31,8 @@ export interface CompactionInput {
   fixed: number;
   /** Tokens by the API's count for one token by bytes. */
   ratio: number;
+  /** The time now, in words. */
+  time: string;
 }
 
 export interface CompactionPorts {
@@ -76,16 +79,17 @@ export async function compact(
   return {
     status: "compacted",
     cut: tail.cut,
-    head: [boundaryEntry(boundaryMessage(summary, files)), ...tail.carried],
+    head: [boundaryEntry(summary, files, dayAfter(input, tail)), ...tail.carried],
     kept: tail.kept,
     usedNotes: input.notes !== undefined,
     files: files.flatMap(({ path, etag, cut }) => (cut ? [] : [{ path, etag }])),
   };
 }
 
-/** Its number is before all entries; it belongs to no turn. */
-function boundaryEntry(message: Message): Entry {
-  return { n: 0, turn: 0, origin: { type: "summary" }, message };
+/** The day on which the first entry after the boundary was said. */
+function dayAfter({ head, tail: entries }: CompactionInput, tail: Tail) {
+  const first = tail.carried[0] ?? tail.kept[0];
+  return dayIn([...head, ...entries].filter(({ n }) => first === undefined || n < first.n));
 }
 
 /** Keeps every entry that the notes do not cover. Undefined without notes, or if that is too much. */
@@ -112,12 +116,14 @@ function summariseRemoved(
   const { head, limits, fixed, ratio } = input;
   const notes = notesCoverHead(input) ? input.notes : undefined;
   const uncovered = notes ? removed.filter(({ n }) => n > notes.upTo) : removed;
+  const covered = [...head, ...removed.slice(0, removed.length - uncovered.length)];
   return summarise(
     {
-      base: notes ? [boundaryMessage(notes.text, [])] : head.map(({ message }) => message),
+      base: notes ? [boundaryEntry(notes.text, [], dayIn(covered))] : head,
       entries: uncovered,
       asSent: notes === undefined,
       room: Math.floor(limits.room / ratio) - fixed - TASK_TOKENS,
+      time: input.time,
     },
     ports.summarise,
     signal,

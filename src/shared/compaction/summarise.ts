@@ -5,11 +5,11 @@ import { COMPACTION_PARTS } from "../limits/compaction.ts";
 import type { FailureKind } from "../loop/model.ts";
 import { byteLength, cutBytes } from "../text/bytes.ts";
 import type { Entry } from "../thread/entry.ts";
+import { dayIn } from "../thread/entry.ts";
 import type { Message } from "../thread/messages.ts";
-import { withoutThinking } from "../thread/messages.ts";
 import { resultsOf, shrink } from "../thread/shrink.ts";
 import { BYTES_PER_TOKEN } from "../thread/tokens.ts";
-import { boundaryMessage, SUMMARY_TASK } from "./boundary.ts";
+import { boundaryEntry, summaryTask } from "./boundary.ts";
 import { messageTokens } from "./size.ts";
 
 export type Summary =
@@ -17,19 +17,20 @@ export type Summary =
   | { status: "failed"; kind: FailureKind | "unfinished" };
 
 interface SummaryInput {
-  /** The messages before the entries: the head of earlier compactions, or notes. */
-  base: readonly Message[];
+  /** What stands before the entries: the head of earlier compactions, or notes. */
+  base: readonly Entry[];
   entries: readonly Entry[];
   /** Whether base and entries have the bytes of earlier requests, so that the prompt cache is read. */
   asSent: boolean;
   /** Tokens by bytes that base and entries may have in one prompt. */
   room: number;
+  /** The time now, in words. */
+  time: string;
 }
 
 /** One call of the model with these messages. */
 type Ask = (messages: readonly Message[], signal: AbortSignal) => Promise<Summary>;
 
-const TASK: Message = { role: "user", content: [{ type: "text", text: SUMMARY_TASK }] };
 /** One message may have at most this part of a prompt; it is cut there with a mark. */
 const MESSAGE_SHARE = 1 / 2;
 
@@ -38,60 +39,60 @@ const MESSAGE_SHARE = 1 / 2;
  * long the parts are half as large. Fails with the failure of a call.
  */
 export async function summarise(
-  { base, entries, asSent, room }: SummaryInput,
+  { base, entries, asSent, room, time }: SummaryInput,
   ask: Ask,
   signal: AbortSignal,
 ): Promise<Summary> {
   if (entries.length === 0) return { status: "answered", text: "" };
-  const messages = entries.map(({ message }) => message);
-  const fits = messageTokens([...base, ...messages]) <= room;
+  const fits = entryTokens([...base, ...entries]) <= room;
   let before = base;
-  let left = fits && asSent ? messages : shrunkMessages(entries);
+  let left = fits && asSent ? entries : shrunk(entries);
   let most = room;
   let summary: Summary = { status: "failed", kind: "too_long" };
   for (let calls = 0; left.length > 0; calls += 1) {
     if (calls === COMPACTION_PARTS) return { status: "failed", kind: "too_long" };
     const { part, rest } =
-      fits && calls === 0
-        ? { part: left, rest: [] }
-        : firstPart(left, most - messageTokens(before));
-    summary = await ask([...before, ...part, TASK], signal);
+      fits && calls === 0 ? { part: left, rest: [] } : firstPart(left, most - entryTokens(before));
+    const asked = [...before, ...part];
+    const messages = asked.map(({ message }) => message);
+    summary = await ask([...messages, summaryTask(time)], signal);
     if (summary.status === "answered") {
-      before = [boundaryMessage(summary.text, [])];
+      before = [boundaryEntry(summary.text, [], dayIn(asked))];
       left = rest;
     } else if (summary.kind === "too_long") {
       most = Math.floor(most / 2);
       // Only the first call may have sent the entries unshrunk, and it has used none of them up.
-      if (calls === 0) left = shrunkMessages(entries);
+      if (calls === 0) left = shrunk(entries);
     } else return summary;
   }
   return summary;
 }
 
-/** The messages without thinking, and without results that a call can produce again. */
-function shrunkMessages(entries: readonly Entry[]): Message[] {
-  const all = { results: entries.length, thinking: entries.length };
-  return shrink(entries, all).flatMap(({ message }) => withoutThinking(message) ?? []);
+/** The entries without thinking, and without results that a call can produce again. */
+function shrunk(entries: readonly Entry[]): Entry[] {
+  return shrink(entries, { results: entries.length, thinking: entries.length });
 }
 
-/** As many of the oldest messages as fit, at least one step. No call loses its result. */
-function firstPart(
-  messages: readonly Message[],
-  most: number,
-): { part: Message[]; rest: Message[] } {
-  const bounded = messages.map((message) =>
-    withinBytes(message, most * MESSAGE_SHARE * BYTES_PER_TOKEN),
-  );
+function entryTokens(entries: readonly Entry[]): number {
+  return messageTokens(entries.map(({ message }) => message));
+}
+
+/** As many of the oldest entries as fit, at least one step. No call loses its result. */
+function firstPart(entries: readonly Entry[], most: number): { part: Entry[]; rest: Entry[] } {
+  const bounded = entries.map((entry) => ({
+    ...entry,
+    message: withinBytes(entry.message, most * MESSAGE_SHARE * BYTES_PER_TOKEN),
+  }));
   let tokens = 0;
   let end = bounded.length;
-  for (const [at, message] of bounded.entries()) {
-    tokens += messageTokens([message]);
-    if (tokens > most && at > 0 && resultsOf(message).length === 0) {
+  for (const [at, entry] of bounded.entries()) {
+    tokens += entryTokens([entry]);
+    if (tokens > most && at > 0 && resultsOf(entry.message).length === 0) {
       end = at;
       break;
     }
   }
-  return { part: bounded.slice(0, end), rest: messages.slice(end) };
+  return { part: bounded.slice(0, end), rest: entries.slice(end) };
 }
 
 /** Cuts a message so that its texts and results together have at most `most` bytes. */

@@ -7,7 +7,7 @@ import { messageTokens } from "./size.ts";
 export interface Tail {
   /** Number of the last entry that is left out; 0 if all stay. */
   cut: number;
-  /** The user's messages of the turn that is cut in two; they stay, unchanged, before `kept`. */
+  /** The user's messages of the turn that is cut in two, and their days; they stay, unchanged, before `kept`. */
   carried: Entry[];
   kept: Entry[];
 }
@@ -35,7 +35,8 @@ export function tailOf(
   const kept = entries.slice(from);
   const left = entries.slice(0, from);
   const turn = kept[0]?.turn;
-  const isOfUser = ({ turn: own, origin }: Entry) => own === turn && origin.type === "user";
+  const isOfUser = ({ turn: own, origin }: Entry) =>
+    own === turn && (origin.type === "user" || origin.type === "day");
   const carried = left.filter(isOfUser);
   return {
     cut: left.at(-1)?.n ?? 0,

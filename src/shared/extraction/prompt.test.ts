@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { extractionPrompt } from "./prompt.ts";
 
-const task = { directory: "/memory/projects/p/memory", messages: 4, known: [], iterations: 5 };
+const time = "Tuesday, 2026-12-01, 23:50 (time zone Europe/Berlin)";
+const task = {
+  directory: "/memory/projects/p/memory",
+  messages: 4,
+  known: [],
+  iterations: 5,
+  time,
+};
 
 test("says how much to look at, where to save, and that often there is nothing", () => {
   const text = extractionPrompt(task);
@@ -51,4 +58,10 @@ test("stays short: 20 memories cost less than 1,500 tokens at three bytes each",
     updatedAt: 0,
   }));
   expect(extractionPrompt({ ...task, known }).length).toBeLessThan(4500);
+});
+
+test("TRUTH-05: says the time at its end", () => {
+  expect(extractionPrompt(task).split("\n").at(-1)).toMatch(
+    /^It is now Tuesday, 2026-12-01, 23:50 \(time zone Europe\/Berlin\)\. .*dates/,
+  );
 });

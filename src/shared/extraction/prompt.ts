@@ -22,6 +22,8 @@ interface ExtractionTask {
   known: readonly KnownMemory[];
   /** Model calls of the fork. */
   iterations: number;
+  /** The time now, in words. */
+  time: string;
 }
 
 /** A description in the list, in characters. */
@@ -32,7 +34,7 @@ const DESCRIPTION_CHARACTERS = 150;
  * does not have it; the system prompt says what a memory is and how to save one.
  */
 export function extractionPrompt(task: ExtractionTask): string {
-  const { directory, messages, known, iterations } = task;
+  const { directory, messages, known, iterations, time } = task;
   return `This is not from the user: you now run in the background, and nobody reads your answer.
 
 Look at the last ${messages} messages before this one and save what will still matter in later sessions, by the rules of the memory section. Look at nothing earlier: it was looked at before.
@@ -43,7 +45,9 @@ Look at the last ${messages} messages before this one and save what will still m
 - Often there is nothing to save. Then say so in a few words and stop.
 
 Existing memories:
-${known.length === 0 ? "(none)" : fence("memory_list", directory, known.map(lineOf).join("\n"))}`;
+${known.length === 0 ? "(none)" : fence("memory_list", directory, known.map(lineOf).join("\n"))}
+
+It is now ${time}. What a message says of days counts from the date before it: save dates, not "tomorrow".`;
 }
 
 function lineOf({ path, type, description, updatedAt }: KnownMemory): string {

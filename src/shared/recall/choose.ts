@@ -44,6 +44,8 @@ export async function chooseMemories(
     message: string;
     candidates: readonly Candidate[];
     toolsInUse: readonly string[];
+    /** The time now, in words. */
+    time: string;
     fallback: "words" | "none";
   },
   ports: ChoosePorts,

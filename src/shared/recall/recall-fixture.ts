@@ -31,6 +31,7 @@ export async function storeOf(files: Record<string, string | Uint8Array>): Promi
 export const input = (more: Partial<RecallInput> = {}): RecallInput => ({
   message: "when do we deploy?",
   toolsInUse: [],
+  time: "Monday, 2026-11-30, 12:00 (time zone UTC)",
   shown: new Set(),
   read: new Set(),
   sessionBytes: 0,

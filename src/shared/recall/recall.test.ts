@@ -96,7 +96,7 @@ describe("a search for memories", () => {
     const [request] = requests;
     expect(requests).toHaveLength(1);
     expect(request?.maxTokens).toBe(RECALL_TOKENS);
-    expect(request?.message).toMatch(/<query>\nwhen do we deploy\?\n.*deploy\.md.*now: Read$/s);
+    expect(request?.message).toMatch(/<query>\nwhen do we deploy\?\n.*deploy\.md.*now: Read\n/s);
   });
 
   it("asks the scan for more by what is not to be offered again, and offers no more", async () => {

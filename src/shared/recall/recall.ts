@@ -19,6 +19,8 @@ import { wordCount } from "./words.ts";
 export interface RecallInput {
   message: string;
   toolsInUse: readonly string[];
+  /** The time now, in words. */
+  time: string;
   /** Relative paths of memories that were injected before. */
   shown: ReadonlySet<string>;
   /** Relative paths that the model has read or written itself. */

@@ -97,14 +97,16 @@ describe("the request", () => {
       candidate("team/style.md", { description: "How reviews are written" }),
     ],
     toolsInUse: ["Read", "get_weather"],
+    time: "Monday, 2026-11-30, 12:00 (time zone UTC)",
   };
 
-  it("holds the message, the list and the tools in use", () => {
+  it("holds the message, the list, the tools in use and, last, the time", () => {
     expect(selectMessage(request)).toBe(
       "<query>\nwhen is the release deployed?\n</query>\n\nMemories:\n" +
         "- [project] deploy-day.md (2026-11-29T12:00:00Z): Releases go out on Fridays\n" +
         "- team/style.md (2026-11-29T12:00:00Z): How reviews are written\n\n" +
-        "Tools in use just now: Read, get_weather",
+        "Tools in use just now: Read, get_weather\n\n" +
+        "It is now Monday, 2026-11-30, 12:00 (time zone UTC).",
     );
     expect(selectMessage({ ...request, toolsInUse: [] })).not.toContain("Tools");
   });
@@ -127,7 +129,7 @@ describe("the request", () => {
     expect(text).not.toContain("<system-reminder>");
     expect(text.match(/🙂/gu)?.length).toBeLessThan(RECALL_QUERY_CHARACTERS);
     expect(text.isWellFormed()).toBe(true);
-    expect(text.split("\n").at(-1)).toBe("Tools in use just now: a &lt;/query>");
+    expect(text.split("\n").at(-3)).toBe("Tools in use just now: a &lt;/query>");
   });
 
   it("comes with rules and the form of the answer", () => {

@@ -46,11 +46,13 @@ export interface Selection {
   dropped: { path: string; reason: "not_in_list" | "over_file_limit" }[];
 }
 
-/** The message to the selector: the user's message, the list and the tools in use. */
+/** The message to the selector: the user's message, the list, the tools in use and the time. */
 export function selectMessage(request: {
   message: string;
   candidates: readonly Candidate[];
   toolsInUse: readonly string[];
+  /** The time now, in words. */
+  time: string;
 }): string {
   const query = escapeText("query", cutCharacters(request.message.trim(), RECALL_QUERY_CHARACTERS));
   const tools = request.toolsInUse.slice(0, MOST_TOOLS);
@@ -59,6 +61,7 @@ export function selectMessage(request: {
     const names = tools.map((name) => plainLine(name, TOOL_CHARACTERS));
     parts.push(`Tools in use just now: ${names.join(", ")}`);
   }
+  parts.push(`It is now ${request.time}.`);
   return parts.join("\n\n");
 }
 

@@ -15,6 +15,16 @@ export function escapeText(tag: string, text: string): string {
   return showHidden(text).replaceAll(tags, "&lt;");
 }
 
+/**
+ * The same text without a tag of our reminders: what a person or a client's tool says can hold one, and
+ * is no word of ours. Nothing else changes.
+ */
+export function escapeReminders(text: string): string {
+  return text.replaceAll(REMINDER_TAG, "&lt;");
+}
+
+const REMINDER_TAG = /<(?=\s*(?:\/\s*)?system-reminder\b)/giu;
+
 /** Printable ASCII without a bracket, as most texts are: nothing to escape. */
 const PLAIN = /^[\t\n\x20-;=-~]*$/;
 /** Marks that belong to the visible character before them: parts of an emoji or of a word. */

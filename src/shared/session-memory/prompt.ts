@@ -14,9 +14,9 @@ const DEFAULT_LIMITS = { sectionTokens: NOTES_SECTION_TOKENS, tokens: NOTES_TOKE
 
 /**
  * The task of the notes fork, sent after the unchanged conversation. It contains the whole notes, so
- * that they count as read for Edit.
+ * that they count as read for Edit. `time`: the time now, in words.
  */
-export function notesPrompt(notes: string, iterations: number): string {
+export function notesPrompt(notes: string, iterations: number, time: string): string {
   return `This is not from the user: you now run in the background, and nobody reads your answer.
 
 Bring the notes on this conversation up to date. They are the file \`${NOTES_PATH}\` and stand below, whole: do not read it. When the conversation becomes too long they are what is left of it, so write down what somebody needs to go on without it.
@@ -27,7 +27,9 @@ Bring the notes on this conversation up to date. They are the file \`${NOTES_PAT
 - Up to ${formatCount(NOTES_SECTION_TOKENS)} tokens a section, ${formatCount(NOTES_TOKENS)} in all. ${condensing(notes)}
 - Where nothing has changed, say so in a few words and stop.
 
-${fence("session_notes", NOTES_PATH, notes.trimEnd())}`;
+${fence("session_notes", NOTES_PATH, notes.trimEnd())}
+
+It is now ${time}. What a message says of days counts from the date before it: note dates, not "tomorrow".`;
 }
 
 /**

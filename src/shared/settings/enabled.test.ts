@@ -101,6 +101,19 @@ describe("autoMemoryEnabled in the settings", () => {
   );
 });
 
+it("TRUTH-04: a layer that cannot be read says off, in its place of the chain", () => {
+  const UNCLEAR = { autoMemoryEnabled: "unclear" as const };
+  for (const source of ["policy", "local", "project", "user"] as const) {
+    const settings: SettingsLayers = { [source]: UNCLEAR };
+    expect(decide({ settings })).toEqual({
+      enabled: false,
+      rule: `what the ${source} settings say of auto memory cannot be read, so it is off`,
+    });
+  }
+  expect(decide({ settings: { policy: TRUE, user: UNCLEAR } }).enabled).toBe(true);
+  expect(decide({ settings: { local: UNCLEAR, user: TRUE } }).enabled).toBe(false);
+});
+
 it("ENABLE-04: a setting left over from elsewhere never turns memory on again", () => {
   const stale = { autoMemoryEnabled: false, memoryPolicy: "always", autoMemory: true };
   expect(decide({ settings: { user: stale } }).enabled).toBe(false);

@@ -1,12 +1,12 @@
 // Whether auto memory is on: the first rule that says something decides.
 
-import type { Settings } from "./schema.ts";
+import type { LayerSettings } from "./schema.ts";
 
 /** Where settings come from. "policy" is the managed layer, "local" a user's own for one project. */
 export type SettingsSource = "policy" | "local" | "project" | "user";
 
 /** The layers that exist. */
-export type SettingsLayers = Partial<Record<SettingsSource, Settings>>;
+export type SettingsLayers = Partial<Record<SettingsSource, LayerSettings>>;
 
 export interface EnabledInput {
   /** `DISABLE_AUTO_MEMORY`, `SIMPLE` and `REMOTE_MEMORY_DIR`, as they are set. */
@@ -35,7 +35,7 @@ const FALSY = new Set(["0", "false", "no", "off"]);
  * Layers of (4), first one that says something: policy, local, project, user. A project's settings
  * come with its repository and may be hostile: they may turn memory off, and what they turn on
  * does not count, so that a user's own `false` stands. Local comes before project: it is the user's own
- * answer to what the project asks for.
+ * answer to what the project asks for. A layer whose word cannot be read says off.
  *
  * Whether there is a place for what is on here is for `locate.ts` to say.
  */
@@ -59,21 +59,28 @@ export function isOverruledProject({ project, ...others }: SettingsLayers): bool
 
 function bySettings(layers: SettingsLayers): Enabled | undefined {
   const { policy, local, project, user } = layers;
-  const answers: [SettingsSource, boolean | undefined][] = [
+  const answers: [SettingsSource, LayerSettings["autoMemoryEnabled"]][] = [
     ["policy", policy?.autoMemoryEnabled],
     ["local", local?.autoMemoryEnabled],
-    ["project", project?.autoMemoryEnabled === false ? false : undefined],
+    ["project", project?.autoMemoryEnabled === true ? undefined : project?.autoMemoryEnabled],
     ["user", user?.autoMemoryEnabled],
   ];
-  for (const [source, enabled] of answers) {
-    if (enabled === undefined) continue;
-    return { enabled, rule: `autoMemoryEnabled is ${enabled} in the ${source} settings` };
+  for (const [source, says] of answers) {
+    if (says === undefined) continue;
+    const rule =
+      says === "unclear"
+        ? `what the ${source} settings say of auto memory cannot be read, so it is off`
+        : `autoMemoryEnabled is ${says} in the ${source} settings`;
+    return { enabled: says === true, rule };
   }
   return undefined;
 }
 
+/** The words of a variable that is a switch, in any case. */
+export const SWITCH_WORDS = [...TRUTHY, ...FALSY].join(", ");
+
 /** What a variable says; undefined where it says nothing that is known. */
-function switchOf(text: string | undefined): boolean | undefined {
+export function switchOf(text: string | undefined): boolean | undefined {
   const word = text?.trim().toLowerCase() ?? "";
   if (TRUTHY.has(word)) return true;
   return FALSY.has(word) ? false : undefined;

@@ -1,3 +1,4 @@
+import { type Day, dayInWords } from "../text/local-time.ts";
 import type { Message } from "./messages.ts";
 
 /**
@@ -17,10 +18,12 @@ export type Origin =
   | { type: "recall"; memories: readonly RecalledMemory[] }
   /** A message of ours to the model. */
   | { type: "reminder" }
+  /** What day it is, from here to the next one. */
+  | ({ type: "day" } & Day)
   /** The task of a background run. */
   | { type: "task" }
-  /** The summary that replaces what a compaction cut. */
-  | { type: "summary" }
+  /** The summary that replaces what a compaction cut. `day`: the one on which what follows was said. */
+  | { type: "summary"; day?: Day | undefined }
   /** The marker of the user's interrupt. */
   | { type: "interrupt" };
 
@@ -59,4 +62,19 @@ export interface Draft extends Pick<Entry, "origin" | "message"> {
 /** A draft of one text, with the role `user`. */
 export function textDraft(origin: Origin, text: string): Draft {
   return { origin, message: { role: "user", content: [{ type: "text", text }] } };
+}
+
+/** The entry that tells the model what day it is: it holds for what comes after it. */
+export function dayDraft(day: Day): Draft {
+  const text = `<system-reminder>Today is ${dayInWords(day)}.</system-reminder>`;
+  return textDraft({ type: "day", ...day }, text);
+}
+
+/** The day that holds at the end of these entries; undefined where none of them tells one. */
+export function dayIn(entries: readonly Entry[]): Day | undefined {
+  for (const { origin } of entries.toReversed()) {
+    if (origin.type === "day") return { date: origin.date, zone: origin.zone };
+    if (origin.type === "summary" && origin.day) return origin.day;
+  }
+  return undefined;
 }

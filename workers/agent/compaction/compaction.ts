@@ -29,6 +29,7 @@ import type { Prepared } from "../../../src/shared/loop/loop.ts";
 import type { ModelFailure } from "../../../src/shared/loop/model.ts";
 import { notesHaveContent } from "../../../src/shared/session-memory/sections.ts";
 import { notesForSummary } from "../../../src/shared/session-memory/summary.ts";
+import { timeInWords } from "../../../src/shared/text/local-time.ts";
 import { filesNamed } from "../../../src/shared/thread/messages.ts";
 import type { View } from "../../../src/shared/thread/view.ts";
 import { sentMessages, show } from "../../../src/shared/thread/view.ts";
@@ -117,6 +118,7 @@ export async function compactNow(
       limits,
       fixed: of.fixed,
       ratio: readSize(thread).ratio,
+      time: timeInWords(session.now(), of.meta.timeZone),
     },
     {
       summarise: (messages, stop) => summarise(session, of, messages, stop),

@@ -22,7 +22,7 @@ import type { Run } from "../rows/runs.ts";
 import { isUnfinished, unfinishedRun } from "../rows/runs.ts";
 import { FORK_TURN } from "../rows/session-threads.ts";
 import { openConversation } from "../setup/conversation.ts";
-import { healIndex, turnMemory } from "../setup/memory.ts";
+import { healIndex, switchedOff, turnMemory } from "../setup/memory.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import type { Ended, ForkEnd } from "./extraction-ends.ts";
 import { batchDue, countFailure, failedRun, giveUp, settle } from "./extraction-ends.ts";
@@ -53,10 +53,16 @@ export async function extract(
   let lease: Lease | undefined;
   let ended: Ended;
   try {
-    const token = await takeLease(session, stub, meta);
-    if (token === undefined) return { status: "waiting" };
-    lease = { stub, token };
-    ended = await underLease(session, lease, batch, signal);
+    // What was due when the memory was on is not saved after somebody turned it off.
+    if ((await switchedOff(env, meta, session.settings)) === undefined) {
+      const token = await takeLease(session, stub, meta);
+      if (token === undefined) return { status: "waiting" };
+      lease = { stub, token };
+      ended = await underLease(session, lease, batch, signal);
+    } else {
+      giveUp(session, batch, "disabled");
+      ended = { status: "done" };
+    }
   } catch (error) {
     ended = thrown(session, batch, error);
   }
@@ -83,7 +89,7 @@ function thrown(session: SessionContext, batch: Batch, error: unknown): Ended {
   log("extraction.failed", { error: errorName(error), code });
   if (code === "not_found") {
     // The store was deleted or archived: there is nowhere to save to.
-    giveUp(session, batch, "disabled");
+    giveUp(session, batch, "disabled", { gone: true });
     return { status: "done" };
   }
   if (code === undefined || code === "unavailable") {
@@ -135,6 +141,10 @@ async function underLease(
   const end = endOf(run) ?? (await driveRun(session, of, opened, lease, signal));
   if (!end || end.outcome.reason === "interrupted") {
     return { status: "retry", afterMs: RESEND_FIRST_MS };
+  }
+  if (end.off) {
+    giveUp(session, { first: run.firstTurn, last: run.lastTurn }, "disabled");
+    return { status: "done" };
   }
   if (end.died) {
     giveUp(session, { first: run.firstTurn, last: run.lastTurn }, "failed");

@@ -40,6 +40,8 @@ export interface ForkEnd {
   failure?: FailureKind | undefined;
   /** The process died at one step of it again and again. */
   died?: boolean;
+  /** Somebody turned the memory off while it ran. */
+  off?: boolean;
 }
 
 /** Refusals that one event lists. */
@@ -113,8 +115,16 @@ function refusedWrites({ calls }: Pick<RunLog, "calls">): { path: string; error:
   return [...new Map(left.map((each) => [each.path, each])).values()].slice(0, REFUSALS_LISTED);
 }
 
-/** A batch is given up: the cursor passes it, its run ends, and events tell of that and of what it saved. */
-export function giveUp(session: ThreadContext, batch: Batch, reason: "failed" | "disabled"): void {
+/**
+ * A batch is given up: the cursor passes it, its run ends, and events tell of that and of what it saved.
+ * `gone`: the store went away, and what was saved with it.
+ */
+export function giveUp(
+  session: ThreadContext,
+  batch: Batch,
+  reason: "failed" | "disabled",
+  { gone = false } = {},
+): void {
   const { sql } = session;
   const now = session.now();
   log("extraction.dropped", { turns: batch.last - batch.first + 1, reason });
@@ -124,12 +134,12 @@ export function giveUp(session: ThreadContext, batch: Batch, reason: "failed" | 
     endRun(sql, "extraction", reason, now);
     const turn_id = turnByNumber(sql, batch.last).eventId;
     const { memory } = readMeta(sql);
-    if (reason === "failed" && saved.length > 0 && memory.enabled) {
+    if (!gone && saved.length > 0 && memory.enabled) {
       appendEvent(sql, { ...savedEvent("extraction", memory.storeId, saved), turn_id }, now);
     }
     appendEvent(sql, { type: "memory.skipped", by: "extraction", reason, turn_id }, now);
     // With the store its lease is gone.
-    if (reason === "disabled") changeExtraction(sql, { lease: null });
+    if (gone) changeExtraction(sql, { lease: null });
     advanceCursor(sql, batch.last, now);
   });
 }

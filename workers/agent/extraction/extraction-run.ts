@@ -7,16 +7,19 @@ import { lastEntry, measureTurns } from "../../../src/platform/threads/entries.t
 import { changeProgress } from "../../../src/platform/threads/progress.ts";
 import { progressHook } from "../../../src/platform/threads/progress-hook.ts";
 import { knownFiles, readFiles } from "../../../src/platform/threads/read-files.ts";
+import { MemdirError } from "../../../src/shared/errors.ts";
 import type { Batch } from "../../../src/shared/extraction/batch.ts";
 import { recalledIn } from "../../../src/shared/extraction/check-repeats.ts";
 import { extractionPrompt } from "../../../src/shared/extraction/prompt.ts";
 import { extractionTools } from "../../../src/shared/extraction/sandbox.ts";
+import type { FileStore } from "../../../src/shared/files/store.ts";
 import { EXTRACTION_ITERATIONS, EXTRACTION_MS } from "../../../src/shared/limits/extraction.ts";
 import { SCAN_FILES } from "../../../src/shared/limits/memory.ts";
 import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { FailureKind } from "../../../src/shared/loop/model.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { Tool } from "../../../src/shared/loop/tool.ts";
+import { timeInWords } from "../../../src/shared/text/local-time.ts";
 import { erasures } from "../erasing/settle-losses.ts";
 import { takeFirstTry } from "../rows/extraction-state.ts";
 import type { Run } from "../rows/runs.ts";
@@ -35,6 +38,7 @@ import { driveFork } from "../setup/drive-fork.ts";
 import type { SharedPrefix } from "../setup/fork-prefix.ts";
 import { forkPrefix } from "../setup/fork-prefix.ts";
 import type { TurnMemory } from "../setup/memory.ts";
+import { switchedOff } from "../setup/memory.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import { clientTools } from "../setup/session-tools.ts";
 import type { ForkEnd } from "./extraction-ends.ts";
@@ -52,7 +56,7 @@ interface Extracted extends Conversation {
  */
 export async function openRun(
   { sql, commit, now }: SessionContext,
-  { thread, memory }: Extracted,
+  { thread, meta, memory }: Extracted,
   { stub }: Lease,
   due: Batch,
 ): Promise<{ run: Run; deaths: number }> {
@@ -67,6 +71,7 @@ export async function openRun(
     messages: measureTurns(thread, turns).messages,
     known,
     iterations: EXTRACTION_ITERATIONS,
+    time: timeInWords(now(), meta.timeZone),
   });
   const files = readFiles(thread);
   if (begun) return goOn(withTask(begun, task, files));
@@ -91,12 +96,18 @@ export async function driveRun(
   const deadline = session.now() + EXTRACTION_MS;
   const isLate = () => session.now() > deadline;
   const prefix = forkPrefix(of, { upToTurn: run.lastTurn, fromTurn: run.firstTurn });
+  let off = false;
+  const switched = (rule: string) => {
+    off = true;
+    stop.abort();
+    return new MemdirError("forbidden", `Nothing is saved any more: ${rule}`);
+  };
   const fork = {
     purpose: "extraction",
     sessionId: of.meta.id,
     run,
     prefix,
-    tools: forkTools(session, of, run, prefix, lease),
+    tools: forkTools(session, of, run, prefix, lease, switched),
     iterations: EXTRACTION_ITERATIONS,
   } as const;
   let failure: FailureKind | undefined;
@@ -118,6 +129,7 @@ export async function driveRun(
   try {
     const hooks = [watch, progress, settleHook(session, run)];
     const outcome = await driveFork(session, fork, cut, isCut, hooks);
+    if (off) return { outcome: { reason: "stopped" }, off };
     if (outcome) return { outcome, failure };
     return isLate() ? { outcome: { reason: "failed" } } : undefined;
   } finally {
@@ -150,18 +162,27 @@ function leave({ sql, commit }: SessionContext, run: Run): void {
   }
 }
 
-/** The parent's tools by the same names, with the fork's rights. */
+/**
+ * The parent's tools by the same names, with the fork's rights. Before each write it is asked whether the
+ * memory is still on; `switched` makes the error of one that is not.
+ */
 function forkTools(
   session: SessionContext,
   { meta, memory }: Extracted,
   run: Run,
   prefix: SharedPrefix,
   { stub }: Lease,
+  switched: (rule: string) => MemdirError,
 ): Map<string, Tool> {
+  const put: FileStore["put"] = async (...args) => {
+    const rule = await switchedOff(session.env, meta, session.settings);
+    if (rule !== undefined) throw switched(rule);
+    return memory.files.put(...args);
+  };
   const tools = extractionTools({
     mounts: sessionMounts(session, meta, memory).list,
     directory: memory.directory,
-    files: memory.files,
+    files: { ...memory.files, put },
     seen: knownFiles(run.thread),
     known: async () => ({
       memories: unwrap(await stub.scan(SCAN_FILES)),

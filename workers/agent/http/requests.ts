@@ -12,7 +12,7 @@ import {
 import { canonicalPath } from "../../../src/shared/safety/path.ts";
 import { clientEvent, initialEvent } from "../contract/client-events.ts";
 import { agentTools } from "../contract/custom-tools.ts";
-import { modeMetadata } from "../contract/session-modes.ts";
+import { modeProblems } from "../contract/session-modes.ts";
 
 export const sendBody = z.strictObject({
   events: z
@@ -31,7 +31,7 @@ const metadata = z
     `holds more than ${METADATA_PAIRS} pairs`,
   )
   .superRefine((pairs, context) => {
-    for (const { path, message } of modeMetadata.safeParse(pairs).error?.issues ?? []) {
+    for (const { path, message } of modeProblems(pairs)) {
       context.addIssue({ code: "custom", path, message });
     }
   });

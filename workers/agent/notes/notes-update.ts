@@ -13,6 +13,7 @@ import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { notesPrompt } from "../../../src/shared/session-memory/prompt.ts";
 import { copyNotes } from "../../../src/shared/session-memory/sandbox.ts";
 import { changedSections } from "../../../src/shared/session-memory/sections.ts";
+import { timeInWords } from "../../../src/shared/text/local-time.ts";
 import { textTokens } from "../../../src/shared/thread/tokens.ts";
 import { appendEvent } from "../rows/events.ts";
 import type { NotesState } from "../rows/notes.ts";
@@ -44,14 +45,19 @@ export async function updateNotes(
   const from = notesState(sql);
   // The next answer has come, and asks for tools: it is looked at with their results.
   if (prefix.messages.at(-1)?.content.some(({ type }) => type === "tool_use")) return;
-  if (tooLarge(of, prefix, from.text)) {
+  const task = notesPrompt(
+    from.text,
+    NOTES_ITERATIONS,
+    timeInWords(session.now(), of.meta.timeZone),
+  );
+  if (tooLarge(of, prefix, task)) {
     log("notes.too_large", { turn: turn.n });
     return;
   }
   if (await session.overBudget()) return skip(session, turn);
   const copy = await copyNotes(from.text, prefix.tools, session.now);
   if (signal.aborted) return;
-  const run = begin(session, turn, from.text);
+  const run = begin(session, turn, task);
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), NOTES_UPDATE_MS);
   const cut = AbortSignal.any([signal, late.signal]);
@@ -78,10 +84,9 @@ export async function updateNotes(
 }
 
 /** Notes that a person made larger than a small window: nobody could be shown them. */
-function tooLarge(of: Conversation, prefix: ForkPrefix, notes: string): boolean {
+function tooLarge(of: Conversation, prefix: ForkPrefix, task: string): boolean {
   const { ratio } = readSize(of.thread);
-  const task = textTokens(notesPrompt(notes, NOTES_ITERATIONS));
-  const tokens = of.fixed + messageTokens(prefix.messages) + task;
+  const tokens = of.fixed + messageTokens(prefix.messages) + textTokens(task);
   return tokens * Math.min(1, ratio) > of.limits.room;
 }
 
@@ -143,8 +148,7 @@ function skip(session: SessionContext, turn: TurnRef): void {
   });
 }
 
-function begin(session: SessionContext, turn: TurnRef, notes: string): Run {
-  const task = notesPrompt(notes, NOTES_ITERATIONS);
+function begin(session: SessionContext, turn: TurnRef, task: string): Run {
   const turns = { first: turn.n, last: turn.n };
   const begin = () => beginRun(session.sql, NOTES_PURPOSE, turns, session.now());
   return withTask(session.commit(begin), task);

@@ -1,6 +1,7 @@
 import { errorName, log } from "../../../src/platform/log.ts";
 import { NOTES_FAILURES, NOTES_TOOL_CALLS } from "../../../src/shared/limits/notes.ts";
 import { notesDue } from "../../../src/shared/session-memory/due.ts";
+import { isBare } from "../contract/session-modes.ts";
 import { readMeta } from "../rows/meta.ts";
 import { notesMark } from "../rows/notes.ts";
 import { endRun, lastRunsEnded, unfinishedRun } from "../rows/runs.ts";
@@ -25,7 +26,7 @@ export function createSessionNotes(session: SessionContext): SessionNotes {
 
   const look = (turn: TurnRef) => {
     try {
-      if (running || readMeta(sql).metadata.bare === "true") return;
+      if (running || isBare(readMeta(sql).metadata)) return;
       const { settings } = session;
       const thresholds = {
         firstTokens: settings.NOTES_FIRST_TOKENS,

@@ -23,6 +23,7 @@ import {
   withoutRead,
 } from "../../../src/shared/recall/recall.ts";
 import { isWithin } from "../../../src/shared/safety/path.ts";
+import { timeInWords } from "../../../src/shared/text/local-time.ts";
 import { textDraft } from "../../../src/shared/thread/entry.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
 import { filesNamed, toolCallsOf } from "../../../src/shared/thread/messages.ts";
@@ -171,6 +172,7 @@ async function run(
     {
       message: history.question,
       toolsInUse: [...new Set(recent.map(({ name }) => name))],
+      time: timeInWords(session.now(), meta.timeZone),
       shown: new Set(shown.keys()),
       read: readByModel(of, memory.directory, history.messages),
       sessionBytes: [...shown.values()].reduce((sum, bytes) => sum + bytes, 0),

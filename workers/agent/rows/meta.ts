@@ -5,7 +5,7 @@ import * as z from "zod";
 import { defineState } from "../../../src/platform/state.ts";
 import { permissionMode } from "../../../src/shared/tools/permission.ts";
 import { keptTool } from "../contract/custom-tools.ts";
-import { midTurnMessages } from "../contract/session-modes.ts";
+import { DEFAULT_ZONE, midTurnMessages } from "../contract/session-modes.ts";
 
 const ignored = z.array(
   z.object({
@@ -41,6 +41,8 @@ const fixedSchema = z.object({
   system: z.string().nullable(),
   title: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
+  /** IANA name of the zone whose days the model is told. */
+  timeZone: z.string().default(DEFAULT_ZONE),
   memory: memorySchema,
   permissionMode,
   /** Whether messages that come while a turn runs wait for their own, or join it. */
@@ -60,8 +62,8 @@ const timesSchema = z.object({
 
 type Times = z.infer<typeof timesSchema>;
 export type Meta = z.infer<typeof fixedSchema> & Times;
-/** A session before its memory was looked for. */
-export type NewMeta = Omit<Meta, "memory">;
+/** A session before its settings and its memory were looked for. */
+export type NewMeta = Omit<Meta, "memory" | "timeZone">;
 
 const fixed = defineState("meta", fixedSchema.nullable(), null);
 const times = defineState("times", timesSchema, { updatedAt: 0, activeMs: 0 });

@@ -1,9 +1,9 @@
 import type { Thread } from "../../../src/platform/threads/thread.ts";
-import { userWords } from "./turns.ts";
+import { spokenWords } from "./turns.ts";
 
 /** The session's own conversation. Its turns are the session's (`turns.ts`). */
 export function mainThread(sql: SqlStorage): Thread {
-  return { sql, id: "main", number: 0, said: (event) => userWords(sql, { eventSeq: event }) };
+  return { sql, id: "main", number: 0, said: (event) => spokenWords(sql, { eventSeq: event }) };
 }
 
 /** The thread of a background fork, by the number of its run. It has one turn, the first. */

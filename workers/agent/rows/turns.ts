@@ -4,6 +4,8 @@
 import * as z from "zod";
 import { defineState } from "../../../src/platform/state.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
+import { escapeReminders } from "../../../src/shared/safety/fence.ts";
+import { type Draft, USER } from "../../../src/shared/thread/entry.ts";
 import type { TextBlock } from "../../../src/shared/thread/messages.ts";
 
 /** One of the tables of a session. What the extraction looks at is behind the turn's own: see
@@ -64,6 +66,17 @@ export function userWords(sql: SqlStorage, { eventSeq }: Pick<Turn, "eventSeq">)
     .exec<{ body: string }>("SELECT body FROM events WHERE seq = ?", eventSeq)
     .one();
   return userMessage.parse(JSON.parse(body)).content;
+}
+
+/** The same as the model gets it: what only looks like a reminder of ours is seen to be none. */
+export function spokenWords(sql: SqlStorage, turn: Pick<Turn, "eventSeq">): TextBlock[] {
+  return userWords(sql, turn).map((block) => ({ ...block, text: escapeReminders(block.text) }));
+}
+
+/** The entry of a turn's message, whose words stay in their event. */
+export function spokenDraft(sql: SqlStorage, turn: Pick<Turn, "eventSeq">): Draft {
+  const message = { role: "user" as const, content: spokenWords(sql, turn) };
+  return { origin: USER, message, said: turn.eventSeq };
 }
 
 /** The turn that is due: the one that runs, else the oldest that is queued. */

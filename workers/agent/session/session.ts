@@ -24,7 +24,7 @@ import { earlierReply, keepReply } from "../rows/idempotency.ts";
 import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import { currentTurn } from "../rows/turns.ts";
-import { openMemory } from "../setup/memory.ts";
+import { completeMeta } from "../setup/complete-meta.ts";
 import { requireSpace } from "../setup/space.ts";
 import type { Subscriber } from "../stream/subscription.ts";
 import { acceptEvent } from "../turn/accept-event.ts";
@@ -52,15 +52,12 @@ export class Session extends DurableObject<AgentEnv> {
   /** Makes the session, with its first events. Called again with the same id it changes nothing. */
   create(meta: NewMeta, events: ClientEvent[]): Promise<Reply<Created>> {
     return replyWith(async () => {
-      const bare = meta.metadata.bare === "true";
-      const memory = hasSchema(this.#sql)
-        ? undefined
-        : await openMemory(this.env, meta, { ...meta, bare }, variablesOf(this.env));
-      // Another call with this id may have come first while the memory was looked for.
-      if (memory && !hasSchema(this.#sql)) {
+      const complete = hasSchema(this.#sql) ? undefined : await completeMeta(this.env, meta);
+      // Another call with this id may have come first meanwhile.
+      if (complete && !hasSchema(this.#sql)) {
         this.#commit(() => {
           createSchema(this.#sql);
-          writeMeta(this.#sql, { ...meta, memory });
+          writeMeta(this.#sql, complete);
           for (const event of events) acceptEvent(this.#sql, event, Date.now());
         });
       }

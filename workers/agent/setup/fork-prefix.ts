@@ -6,7 +6,7 @@ import type { Scope } from "../../../src/platform/threads/view.ts";
 import { readShown } from "../../../src/platform/threads/view.ts";
 import type { ForkPrefix } from "../../../src/shared/fork/run-fork.ts";
 import type { Entry } from "../../../src/shared/thread/entry.ts";
-import { REMINDER, textDraft } from "../../../src/shared/thread/entry.ts";
+import { dayDraft, dayIn, REMINDER, textDraft } from "../../../src/shared/thread/entry.ts";
 import { shrink } from "../../../src/shared/thread/shrink.ts";
 import { sentMessages } from "../../../src/shared/thread/view.ts";
 import type { Conversation } from "./conversation.ts";
@@ -41,9 +41,14 @@ function fitting({ thread, limits }: Conversation, scope: Scope) {
   if (fromTurn === undefined || fits([...whole.head, ...whole.tail])) return whole;
   const own = whole.tail.filter(({ turn }) => turn >= fromTurn);
   // Thinking is bound to what stood before it.
+  const before = whole.tail.slice(0, whole.tail.length - own.length);
+  const head = [LEFT_OUT];
+  // A new day's first message comes behind its date; any other says "tomorrow" of the day before it.
+  const day = own[0]?.origin.type === "day" ? undefined : dayIn([...whole.head, ...before]);
+  if (day) head.push({ ...LEFT_OUT, ...dayDraft(day) });
   for (const results of [0, own.length]) {
     const tail = shrink(own, { results, thinking: own.length });
-    if (fits([LEFT_OUT, ...tail])) return { head: [LEFT_OUT], tail };
+    if (fits([...head, ...tail])) return { head, tail };
   }
   return readShown(thread, rest);
 }

@@ -8,12 +8,13 @@ import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { memoryPrefix } from "../../../src/platform/r2/mount-table.ts";
-import { placeFor } from "../../../src/platform/r2/settings-files.ts";
+import { enabledNow, placeFor } from "../../../src/platform/r2/settings-files.ts";
 import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import type { FileStore } from "../../../src/shared/files/store.ts";
 import type { MemoryVariables } from "../../../src/shared/settings/locate.ts";
 import type { AgentEnv } from "../../env.ts";
-import type { SessionMemory } from "../rows/meta.ts";
+import { isBare } from "../contract/session-modes.ts";
+import type { Meta, SessionMemory } from "../rows/meta.ts";
 
 interface Owner {
   tenant: string;
@@ -49,6 +50,20 @@ export async function openMemory(
   );
   const { rule, directory, secrets, ignored } = place;
   return { enabled: true, rule, directory, storeId, secrets, ignored };
+}
+
+/**
+ * Why this session's memory takes nothing from the background any more, where somebody has turned auto
+ * memory off since the session was made. Throws `unavailable` where the storage cannot say.
+ */
+export async function switchedOff(
+  env: Pick<AgentEnv, "FILES">,
+  meta: Pick<Meta, "tenant" | "user" | "role" | "environmentId" | "projectRoot" | "metadata">,
+  variables: MemoryVariables,
+): Promise<string | undefined> {
+  const session = { ...meta, bare: isBare(meta.metadata) };
+  const { enabled, rule } = await enabledNow(env.FILES, meta, session, variables);
+  return enabled ? undefined : rule;
 }
 
 /** The memory of a running turn. */

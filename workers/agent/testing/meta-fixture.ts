@@ -1,4 +1,4 @@
-import type { NewMeta } from "../rows/meta.ts";
+import type { Meta, NewMeta } from "../rows/meta.ts";
 
 /** A session of ann at acme, as it is made. */
 export function newMeta(id: string): NewMeta {
@@ -22,4 +22,9 @@ export function newMeta(id: string): NewMeta {
     deleting: false,
     activeMs: 0,
   };
+}
+
+/** The same, complete: without memory, in this zone. */
+export function wholeMeta(id: string, timeZone = "UTC"): Meta {
+  return { ...newMeta(id), memory: { enabled: false, rule: "none", ignored: [] }, timeZone };
 }

@@ -1,4 +1,5 @@
 import type { CallAnswer } from "../../../src/shared/loop/pending-action.ts";
+import { escapeReminders } from "../../../src/shared/safety/fence.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import type { StoredEvent } from "../rows/events.ts";
 import { appendEvent } from "../rows/events.ts";
@@ -27,7 +28,10 @@ export function acceptEvent(
       break;
     case "user.tool_confirmation": {
       const { tool_use_id, result, deny_message } = event;
-      const denial = { type: "deny" as const, message: deny_message ?? undefined };
+      const denial = {
+        type: "deny" as const,
+        message: deny_message == null ? undefined : escapeReminders(deny_message),
+      };
       const answer: CallAnswer = result === "allow" ? { type: "allow" } : denial;
       const turn = answerAction(sql, `${place}.tool_use_id`, tool_use_id, "approval", answer, now);
       answered(sql, turn, now);
@@ -37,7 +41,7 @@ export function acceptEvent(
       const { custom_tool_use_id, content = [], is_error } = event;
       const answer: CallAnswer = {
         type: "result",
-        content: content.map(({ text }) => text).join("\n"),
+        content: escapeReminders(content.map(({ text }) => text).join("\n")),
         isError: is_error ?? false,
       };
       const field = `${place}.custom_tool_use_id`;

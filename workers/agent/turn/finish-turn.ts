@@ -3,7 +3,7 @@ import { closeCalls } from "../../../src/platform/threads/record-step.ts";
 import type { StopReason } from "../../../src/shared/events/session.ts";
 import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
-import { USER } from "../../../src/shared/thread/entry.ts";
+import { dayDraft } from "../../../src/shared/thread/entry.ts";
 import {
   deathsError,
   iterationsError,
@@ -16,23 +16,29 @@ import { endTurnMark } from "../rows/extraction-state.ts";
 import { changeTimes, readMeta } from "../rows/meta.ts";
 import { closeActions } from "../rows/pending-actions.ts";
 import { mainThread } from "../rows/session-threads.ts";
+import { dayToTell, keepTold } from "../rows/told-day.ts";
 import type { Turn } from "../rows/turns.ts";
-import { changeTurn, countQueuedTurns, endTurn, turnByNumber, userWords } from "../rows/turns.ts";
+import { changeTurn, countQueuedTurns, endTurn, spokenDraft, turnByNumber } from "../rows/turns.ts";
 import { usageSnapshot } from "../rows/usage.ts";
 import { closeSpan } from "./events-hook.ts";
 import { addActiveTime, pauseTurn } from "./pause-turn.ts";
 
 /**
- * Begins a turn, or goes on with one: its message joins the transcript the first time only. Gives back
- * how often the process has died since the turn's last step. Within a transaction.
+ * Begins a turn, or goes on with one: its message joins the transcript the first time only, behind its
+ * date where that is a new day's first. Gives back how often the process has died since the turn's last step. Within a transaction.
  */
 export function startTurn(sql: SqlStorage, turn: Turn, now: number): number {
   const resting = turn.resumeAt !== undefined;
   // A turn that runs by its row, and by nothing else, was cut off by a death.
   const deaths = turn.status === "running" && !resting ? turn.deaths + 1 : 0;
   if (turn.status === "queued") {
-    const message = { role: "user" as const, content: userWords(sql, turn) };
-    appendEntry(mainThread(sql), turn.n, { origin: USER, message, said: turn.eventSeq });
+    const thread = mainThread(sql);
+    const day = dayToTell(sql, now);
+    if (day) {
+      appendEntry(thread, turn.n, dayDraft(day));
+      keepTold(sql, day);
+    }
+    appendEntry(thread, turn.n, spokenDraft(sql, turn));
   }
   if (resting || (turn.status === "queued" && !followsAnother(sql, turn))) {
     appendEvent(sql, { type: "session.status_running", turn_id: turn.eventId }, now);

@@ -7,7 +7,7 @@ import { addPendingAction, openActions } from "../rows/pending-actions.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { addTurn, changeTurn } from "../rows/turns.ts";
 import { createSchema } from "../session/schema.ts";
-import { newMeta } from "../testing/meta-fixture.ts";
+import { wholeMeta } from "../testing/meta-fixture.ts";
 import { callRow, messageRow } from "../testing/thread-rows-fixture.ts";
 import { finishTurn } from "./finish-turn.ts";
 
@@ -21,8 +21,7 @@ test("a defect in the middle of calls tells of done work what it did, and of the
   const object = env.SESSION.get(env.SESSION.newUniqueId());
   await runInDurableObject(object, (_instance, { storage: { sql } }) => {
     createSchema(sql);
-    const memory = { enabled: false as const, rule: "none", ignored: [] };
-    writeMeta(sql, { ...newMeta("sesn_1"), memory });
+    writeMeta(sql, wholeMeta("sesn_1"));
     addTurn(sql, { id: "sevt_1", seq: 1 });
     changeTurn(sql, 1, { status: "running" });
     const results: [string, string | null][] = [

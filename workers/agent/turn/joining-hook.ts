@@ -3,13 +3,12 @@
 // turn.
 
 import type { Draft } from "../../../src/shared/thread/entry.ts";
-import { USER } from "../../../src/shared/thread/entry.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
 import { resultsOf } from "../../../src/shared/thread/shrink.ts";
 import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { appendEvent } from "../rows/events.ts";
 import type { Turn } from "../rows/turns.ts";
-import { changeTurn, queuedTurns, userWords } from "../rows/turns.ts";
+import { changeTurn, queuedTurns, spokenDraft } from "../rows/turns.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
 export function joiningHook(
@@ -23,9 +22,9 @@ export function joiningHook(
     async joining(history) {
       if (signal.aborted || !isAfterResults(history)) return [];
       return queuedTurns(sql).map((queued): Draft => {
-        const message: Message = { role: "user", content: userWords(sql, queued) };
-        taken.set(message, queued);
-        return { origin: USER, message, said: queued.eventSeq };
+        const draft = spokenDraft(sql, queued);
+        taken.set(draft.message, queued);
+        return draft;
       });
     },
     /** The turn that the message would have had is over. */

@@ -7,9 +7,11 @@ import type { Message } from "../../../src/shared/thread/messages.ts";
 import type { AgentEnv } from "../../env.ts";
 import { readEvents } from "../rows/events.ts";
 import { advanceCursor, dueBatch, endTurnMark } from "../rows/extraction-state.ts";
+import { writeMeta } from "../rows/meta.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { changeTurn, currentTurn, queuedTurns, turnByNumber } from "../rows/turns.ts";
 import { createSchema } from "../session/schema.ts";
+import { wholeMeta } from "../testing/meta-fixture.ts";
 import { acceptEvent } from "./accept-event.ts";
 import { startTurn } from "./finish-turn.ts";
 import { joiningHook } from "./joining-hook.ts";
@@ -39,6 +41,7 @@ function inside(work: (sql: SqlStorage) => void | Promise<void>): Promise<void> 
   const object = env.SESSION.get(env.SESSION.newUniqueId());
   return runInDurableObject(object, async (_instance, { storage: { sql } }) => {
     createSchema(sql);
+    writeMeta(sql, wholeMeta("sesn_1"));
     await work(sql);
   });
 }

@@ -12,6 +12,7 @@ import type { Conversation } from "../setup/conversation.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import { spaceHook } from "../setup/space.ts";
 import { subrequestsHook } from "../setup/subrequests.ts";
+import { dayHook } from "./day-hook.ts";
 import { eventsHook } from "./events-hook.ts";
 import { joiningHook } from "./joining-hook.ts";
 import { savedHook } from "./saved-hook.ts";
@@ -29,6 +30,7 @@ import { savedHook } from "./saved-hook.ts";
  * usage        record                       counts tokens
  * notes        record, sampled              counts what notes go by; starts an update that is due
  * recall       after, preview, joining, record, ended  searches beside the model, attaches what it finds
+ * day          joining, record              tells the model that another day has begun
  * joining      joining, record              takes in messages that came meanwhile
  *
  * A turn begins and ends in `finish-turn.ts`, which also has what follows from its end (step 12); it
@@ -55,6 +57,7 @@ export function turnHooks(
     notesHook(session, turn),
     // Before joining: what was recalled belongs to the turn's own question.
     recallHook(session, of, turn, state, signal),
+    dayHook(session),
     meta.midTurnMessages === "join" ? joiningHook(session, turn, signal) : undefined,
   ];
   return hooks.filter((hook) => hook !== undefined);

@@ -1,6 +1,6 @@
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { RECALL_FILES, RECALL_QUERY_CHARACTERS } from "../limits/recall.ts";
-import { candidate, NOW } from "./recall-fixture.ts";
+import { candidate } from "./recall-fixture.ts";
 import { readSelection, SELECT_SCHEMA, SELECT_SYSTEM, selectMessage } from "./select.ts";
 
 const files = Array.from({ length: 9 }, (_, at) => candidate(`m${at}.md`));

@@ -37,6 +37,9 @@ export function choiceFigures(all: readonly Chosen[]): ChoiceFigures {
 /** The rows of the table: all, both halves, each kind, each language. */
 export function choiceRows(all: readonly Chosen[]): [string, ChoiceFigures][] {
   const main = all.filter(({ question }) => !BESIDE.has(question.kind));
+  // By the place in the file, so that a half holds the same questions whatever is beside.
+  const half = (rest: number) =>
+    all.filter(({ question }, at) => at % 2 === rest && !BESIDE.has(question.kind));
   const kinds = [...new Set(all.map(({ question }) => question.kind))];
   const languages = [...new Set(all.map(({ question }) => question.language))];
   const row = (name: string, of: readonly Chosen[]): [string, ChoiceFigures] => [
@@ -45,14 +48,8 @@ export function choiceRows(all: readonly Chosen[]): [string, ChoiceFigures][] {
   ];
   return [
     row("main set", main),
-    row(
-      "  odd half",
-      main.filter((_, at) => at % 2 === 0),
-    ),
-    row(
-      "  even half",
-      main.filter((_, at) => at % 2 === 1),
-    ),
+    row("  odd half", half(0)),
+    row("  even half", half(1)),
     ...languages.map((language) =>
       row(
         `  ${language}`,

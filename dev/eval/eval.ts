@@ -5,8 +5,10 @@
 import type { Candidate } from "../../src/shared/recall/list.ts";
 import type { Served } from "../fake-model/serve.ts";
 import { printChoice } from "./choice-figures.ts";
-import { chooseByModel, chooseByWords, type ModelAddress } from "./choose.ts";
-import { everyMessage, perfectDrafts, serveChooser, serveSaver } from "./known-models.ts";
+import { chooseByModel, type ModelAddress } from "./choose-by-model.ts";
+import { chooseByWords } from "./choose-by-words.ts";
+import { everyMessage, perfectDrafts } from "./drafts.ts";
+import { serveChooser, serveSaver } from "./known-models.ts";
 import { type Question, readHeldOut, readMemories, readQuestions, readTalks } from "./set.ts";
 import { addFigures, printTalks, type TalkFigures } from "./talk-figures.ts";
 import { holdTalks } from "./talks.ts";
@@ -22,7 +24,12 @@ for (const name of asked.length > 0 ? asked : Object.keys(PARTS)) {
     console.error(`There is no part "${name}". There is: ${Object.keys(PARTS).join(", ")}`);
     process.exit(1);
   }
-  await part();
+  try {
+    await part();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  }
 }
 process.exit(0);
 

@@ -4,11 +4,9 @@
 import { createFakeModel, type ModelCall } from "../fake-model/fake-model.ts";
 import type { ScriptStep } from "../fake-model/script.ts";
 import { type Served, serveFakeModel } from "../fake-model/serve.ts";
-import { sessionOf } from "./choose.ts";
+import { sessionOf } from "./choose-by-model.ts";
+import { type Draft, fileOf } from "./drafts.ts";
 import type { Question, Talk } from "./set.ts";
-import { fileOf } from "./talks.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A model that chooses by the question that it is asked. */
 export function serveChooser(
@@ -21,12 +19,6 @@ export function serveChooser(
     const selected_memories = asked ? choose(asked.question, asked.at) : [];
     return { text: JSON.stringify({ selected_memories }) };
   });
-}
-
-interface Draft {
-  path: string;
-  type: "user" | "feedback" | "project" | "reference";
-  text: string;
 }
 
 export interface Saver extends Served {
@@ -58,29 +50,6 @@ export async function serveSaver(draft: (talk: Talk) => readonly Draft[]): Promi
     ...served,
     begin: (sessionId, talk, directory) => known.set(sessionId, { talk, directory, steps: 0 }),
   };
-}
-
-/** What the labels ask for, letter by letter. */
-export function perfectDrafts(talk: Talk): Draft[] {
-  return talk.save.map(({ type, facts, date }, at) => {
-    const day = new Date(Date.now() + (date?.days ?? 0) * DAY_MS).toISOString().slice(0, 10);
-    const said = facts.map((fact) => fact.split("|")[0] ?? fact);
-    return {
-      path: talk.before?.[at]?.path ?? `${talk.id}-${at}.md`,
-      type: typeOf(type),
-      text: [...said, ...(date ? [day] : [])].join(", "),
-    };
-  });
-}
-
-/** Every message as it was said. */
-export function everyMessage(talk: Talk): Draft[] {
-  return talk.messages.map((text, at) => ({ path: `said-${at}.md`, type: "user", text }));
-}
-
-function typeOf(types: string): Draft["type"] {
-  const first = types.split("|")[0];
-  return first === "feedback" || first === "project" || first === "reference" ? first : "user";
 }
 
 function read(directory: string, { path }: Draft) {

@@ -8,7 +8,8 @@ import Anthropic from "@anthropic-ai/sdk";
 import * as z from "zod";
 import { startService } from "../service.ts";
 import { signToken } from "../sign-token.ts";
-import type { Seeded, Talk } from "./set.ts";
+import { fileOf } from "./drafts.ts";
+import type { Talk } from "./set.ts";
 import { type Saved, type TalkFigures, talkFigures } from "./talk-figures.ts";
 
 /** Talks at a time. */
@@ -96,9 +97,4 @@ async function hold(client: Anthropic, talk: Talk, at: number, begin: Begin): Pr
     saved.push({ path: memory.path.replace(/^\//, ""), content: memory.content ?? "" });
   }
   return saved;
-}
-
-/** A memory as a file. */
-export function fileOf({ name, description, type }: Omit<Seeded, "path">): string {
-  return `---\nname: ${JSON.stringify(name)}\ndescription: ${JSON.stringify(description)}\ntype: ${type}\n---\n\n${description}\n`;
 }

@@ -29,7 +29,8 @@ interface Match {
   degrees: number[];
 }
 
-interface Line {
+/** A candidate, cut into terms: what costs the most. */
+export interface Line {
   candidate: Candidate;
   title: Terms;
   about: Terms;
@@ -45,8 +46,25 @@ export function selectByWords(
   candidates: readonly Candidate[],
   most: number = RECALL_FILES,
 ): string[] {
+  return selectFrom(message, linesOf(candidates), most);
+}
+
+/** The lines of the candidates, for any number of messages. */
+export function linesOf(candidates: readonly Candidate[]): Line[] {
+  return candidates.map((candidate) => {
+    const { path, name = "", description = "" } = candidate;
+    const cut = (text: string) => cutCharacters(text, DESCRIPTION_CHARACTERS);
+    return {
+      candidate,
+      title: searchTerms(`${path.replace(/\.md$/, "")} \n${cut(name)}`),
+      about: searchTerms(cut(description)),
+    };
+  });
+}
+
+/** `selectByWords` of lines that were made before. */
+export function selectFrom(message: string, lines: readonly Line[], most: number): string[] {
   const asked = searchTerms(cutCharacters(message.trim(), RECALL_QUERY_CHARACTERS));
-  const lines = candidates.map(lineOf);
   const matches = matchesOf(asked, lines);
   const all = matches.reduce((sum, { weight }) => sum + weight, 0);
   const floor = FLOOR * Math.min(all, MOST_WEIGHT * Math.log(1 + lines.length));
@@ -87,28 +105,18 @@ function degreesIn(lines: readonly Line[], degreeOf: (terms: Terms) => number): 
 
 /** Two hundred memories have many words in common: each pair is compared once. */
 function bestWord(word: string, compounds: boolean): (terms: Terms) => number {
-  const known = new Map<string, number>();
+  const compared = new Map<string, number>();
   return ({ words }) => {
     let best = 0;
     for (const other of words.keys()) {
-      let degree = known.get(other);
+      let degree = compared.get(other);
       if (degree === undefined) {
         degree = sameness(word, other, compounds);
-        known.set(other, degree);
+        compared.set(other, degree);
       }
       if (degree > best) best = degree;
     }
     return best;
-  };
-}
-
-function lineOf(candidate: Candidate): Line {
-  const { path, name = "", description = "" } = candidate;
-  const cut = (text: string) => cutCharacters(text, DESCRIPTION_CHARACTERS);
-  return {
-    candidate,
-    title: searchTerms(`${path.replace(/\.md$/, "")} \n${cut(name)}`),
-    about: searchTerms(cut(description)),
   };
 }
 

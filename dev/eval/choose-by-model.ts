@@ -1,11 +1,9 @@
-// Who chooses: the words, or a model behind the Messages API, by the code that the service runs.
+// The choice by a model behind the Messages API, by the code that the service runs.
 
 import { createAnthropicModel } from "../../src/platform/anthropic/model.ts";
 import { within } from "../../src/platform/sleep.ts";
-import { RECALL_FILES } from "../../src/shared/limits/recall.ts";
 import { ANSWER_BYTES } from "../../src/shared/limits/turn.ts";
 import { requestAnswer } from "../../src/shared/loop/model.ts";
-import { selectByWords } from "../../src/shared/recall/by-words.ts";
 import { type ChoosePorts, chooseMemories } from "../../src/shared/recall/choose.ts";
 import type { Candidate } from "../../src/shared/recall/list.ts";
 import type { Chosen } from "./choice-figures.ts";
@@ -20,16 +18,6 @@ export interface ModelAddress {
 /** Calls at a time: a real model has a limit for them. */
 const AT_ONCE = 4;
 const IDLE_MS = 90_000;
-
-export function chooseByWords(
-  questions: readonly Question[],
-  memories: readonly Candidate[],
-): Chosen[] {
-  return questions.map((question) => ({
-    question,
-    chosen: selectByWords(question.question, memories, RECALL_FILES),
-  }));
-}
 
 /**
  * Asks a model by the service's own prompt, schema and reading of the answer. `failed` counts calls

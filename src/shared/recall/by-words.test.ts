@@ -60,8 +60,14 @@ describe("words choose", () => {
     expect(chosen("Hamburg")).toEqual(["hamburg.md"]);
   });
 
-  it("find a question at the beginning of a long message, and stay quick", () => {
+  it("find a question at the beginning of a long message", () => {
     const log = "connection reset while reading response header from upstream ".repeat(200);
     expect(selectByWords(`Which milk for the coffee? ${log}`, memories)).toEqual(["coffee.md"]);
+  });
+
+  it("look for the first 150 words alone", () => {
+    const others = Array.from({ length: 150 }, (_, at) => `other${at}`).join(" ");
+    expect(selectByWords(`oat milk for coffee: ${others}`, memories)).toEqual(["coffee.md"]);
+    expect(selectByWords(`${others} oat milk for coffee`, memories)).toEqual([]);
   });
 });

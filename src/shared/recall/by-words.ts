@@ -20,6 +20,8 @@ const BESIDE_BEST = 0.5;
 const TITLE = 1.25;
 /** A message weighs no more than so many unknown words: a long one has more than its question. */
 const MOST_WEIGHT = 5;
+/** Words that are looked for: each is compared with all words of two hundred lines. */
+const MOST_WORDS = 150;
 /** Numbers of one or two digits are everywhere: they say something only where nothing has them. */
 const SMALL_NUMBER = /^\p{N}{1,2}$/u;
 
@@ -88,10 +90,12 @@ function matchesOf(asked: Terms, lines: readonly Line[]): Match[] {
     const having = degrees.reduce((sum, degree) => sum + Math.min(1, degree), 0);
     return { weight: own * Math.log(1 + lines.length / Math.max(1, having)), degrees };
   };
-  const words = [...asked.words].map(([word, weight]) =>
-    weighted(weight, SMALL_NUMBER.test(word) ? () => 0 : bestWord(word, asked.isGerman)),
-  );
-  const segments = [...asked.segments].map(([segment, weight]) => {
+  const words = [...asked.words]
+    .slice(0, MOST_WORDS)
+    .map(([word, weight]) =>
+      weighted(weight, SMALL_NUMBER.test(word) ? () => 0 : bestWord(word, asked.isGerman)),
+    );
+  const segments = [...asked.segments].slice(0, MOST_WORDS).map(([segment, weight]) => {
     const pairs = pairsOf(segment);
     const found = (own: Terms) => pairs.filter((pair) => own.pairs.has(pair)).length;
     return weighted(weight, (own) => found(own) / pairs.length);

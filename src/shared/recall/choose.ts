@@ -1,11 +1,11 @@
 import { RECALL_FILES, RECALL_SELECT_MS, RECALL_TOKENS } from "../limits/recall.ts";
+import { selectByWords } from "./by-words.ts";
 import type { Candidate } from "./list.ts";
 import {
   readSelection,
   SELECT_SCHEMA,
   SELECT_SYSTEM,
   type Selection,
-  selectByWords,
   selectMessage,
 } from "./select.ts";
 

@@ -1,13 +1,7 @@
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { RECALL_FILES, RECALL_QUERY_CHARACTERS } from "../limits/recall.ts";
-import { candidate, NOW } from "./recall-fixture.ts";
-import {
-  readSelection,
-  SELECT_SCHEMA,
-  SELECT_SYSTEM,
-  selectByWords,
-  selectMessage,
-} from "./select.ts";
+import { candidate } from "./recall-fixture.ts";
+import { readSelection, SELECT_SCHEMA, SELECT_SYSTEM, selectMessage } from "./select.ts";
 
 const files = Array.from({ length: 9 }, (_, at) => candidate(`m${at}.md`));
 const listed = [...files, candidate("a.md", { type: "user", description: "desc" })];
@@ -141,41 +135,5 @@ describe("the request", () => {
       required: ["selected_memories"],
       additionalProperties: false,
     });
-  });
-});
-
-describe("words choose", () => {
-  const memories = [
-    candidate("coffee.md", { description: "Takes oat milk in coffee" }),
-    candidate("deploy-rule.md", { description: "Never on Fridays" }),
-    candidate("notes/release.md", {
-      name: "Release days",
-      description: "Mondays, after the tests",
-    }),
-    candidate("部署.md", { description: "生产环境的发布" }),
-  ];
-
-  test.each([
-    ["do we deploy on Friday?", ["deploy-rule.md"]],
-    ["which milk for my coffees", ["coffee.md"]],
-    ["生产环境在哪里", ["部署.md"]],
-    ["deployRule and releases", ["deploy-rule.md", "notes/release.md"]],
-    ["what is the time in Tokyo", []],
-    ["md", []],
-    ["", []],
-  ])("%j finds %j", (message, found) => {
-    expect(selectByWords(message, memories, RECALL_FILES)).toEqual(found);
-  });
-
-  it("the rarer word weighs more, then the newer file comes first, then the path decides", () => {
-    const many = [
-      candidate("c.md", { description: "test server", updatedAt: Number.NaN }),
-      candidate("b.md", { description: "test server", updatedAt: NOW }),
-      candidate("d.md", { description: "test server", updatedAt: NOW }),
-      candidate("a.md", { description: "rollback", updatedAt: 1 }),
-    ];
-    const message = "rollback of the server";
-    expect(selectByWords(message, many, 9)).toEqual(["a.md", "b.md", "d.md", "c.md"]);
-    expect(selectByWords(message, many.toReversed(), 2)).toEqual(["a.md", "b.md"]);
   });
 });

@@ -1,18 +1,11 @@
-// The request to the selector, the check of its answer, and the choice by words in its place.
+// The request to the selector, and the check of its answer.
 
 import * as z from "zod";
 import { RECALL_FILES, RECALL_QUERY_CHARACTERS } from "../limits/recall.ts";
 import { escapeText } from "../safety/fence.ts";
 import { plainLine } from "../safety/plain-line.ts";
 import { cutCharacters } from "../text/bytes.ts";
-import {
-  type Candidate,
-  DESCRIPTION_CHARACTERS,
-  isCandidate,
-  listedName,
-  memoryList,
-} from "./list.ts";
-import { searchTerms } from "./words.ts";
+import { type Candidate, isCandidate, listedName, memoryList } from "./list.ts";
 
 /** The JSON schema of the answer. */
 export const SELECT_SCHEMA: Record<string, unknown> = {
@@ -102,39 +95,4 @@ function namesIn(text: string): string[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * The candidates that share words with the message, at most `most`. A word weighs more the fewer
- * candidates have it; between equal scores the newer comes first, then the path decides.
- */
-export function selectByWords(
-  message: string,
-  candidates: readonly Candidate[],
-  most: number = RECALL_FILES,
-): string[] {
-  const terms = [...searchTerms(message)];
-  const scored = candidates.map((candidate) => ({ candidate, own: termsOf(candidate) }));
-  const weights = terms.map((term) => {
-    const matching = scored.filter(({ own }) => own.has(term)).length;
-    return Math.log(1 + scored.length / Math.max(1, matching));
-  });
-  return scored
-    .map(({ candidate, own }) => ({
-      candidate,
-      score: terms.reduce((sum, term, at) => sum + (own.has(term) ? (weights[at] ?? 0) : 0), 0),
-    }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || newerFirst(a.candidate, b.candidate))
-    .slice(0, most)
-    .map(({ candidate }) => candidate.path);
-}
-
-function termsOf({ path, name = "", description = "" }: Candidate): Set<string> {
-  const about = [name, description].map((text) => cutCharacters(text, DESCRIPTION_CHARACTERS));
-  return searchTerms([path.replace(/\.md$/, ""), ...about].join(" \n"));
-}
-
-function newerFirst(a: Candidate, b: Candidate): number {
-  return (b.updatedAt || 0) - (a.updatedAt || 0) || (a.path < b.path ? -1 : 1);
 }

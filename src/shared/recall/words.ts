@@ -1,4 +1,6 @@
-// The words of a text: their number, and the search terms for the choice without a model.
+// The words of a text: their number, and the terms by which a question and a memory's line are compared.
+
+import { FILLER, GERMAN, REQUEST, STOP_WORDS } from "./stop-words.ts";
 
 /** The part of a text that is read, in UTF-16 units: a question is at its beginning. */
 const MOST_CHARACTERS = 20_000;
@@ -7,31 +9,31 @@ const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 /** Scripts without blanks between words, or with particles attached to them. */
 const RUN =
   /\p{Script=Han}+|\p{Script=Hiragana}+|[\p{Script=Katakana}\u30fc]+|\p{Script=Hangul}+/gu;
-/** Chinese and Japanese words that say nothing about the subject; no pair spans one. */
-const FILLER =
-  /[为為]什[么麼]|什[么麼]|怎[么麼]|[怎这這那]样|如何|哪[里裡些个個]|可以|[请請][问問]|[这這那][个個些]|[的了吗嗎呢吧是我你您他她它们們请請]|[こそあど][れの]|どこ|なに|です|ます|ました|ません|でし[たょ]|[しっ]て|した|する|[いあ]る|ない|から|まで|こと|もの|ので|では|には|とは|ください/gu;
 /** Between the parts of snake_case and camelCase names: "HTTPServer" has two. */
 const WITHIN_NAME = /[^\p{L}\p{N}\p{M}]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+/** Accents of Latin letters: umlauts come and go with the plural. */
+const ACCENTS = /(?<=\p{Script=Latin})\p{M}+/gu;
+const SENTENCE_START = /(?:^|[.!?:;"“„(\n])\s*$/u;
 
-const STOP_WORDS = new Set(
-  (
-    "a about after again all also always am an and any are as at be because been before being but by " +
-    "can cannot could did do does doing don done for from get give go got had has have he help her " +
-    "here him his how i if in into is it its just know let like ll make may me mine more most my need " +
-    "no not now of on once one only or our out please re same say see shall she should so some such " +
-    "tell than that the their them then there these they thing this those to too up us use used using " +
-    "ve very want was we were what when where which while who whom whose why will with would yes yet " +
-    "you your yours isn doesn didn wasn won " +
-    "aber alle als also am an auch auf aus bei bin bis bitte da damit dann das dass dein dem den denn " +
-    "der des dich die dies diese dieser dieses dir doch du durch ein eine einem einen einer eines er " +
-    "es euch für gibt habe haben hat hier ich ihm ihn ihr ihre im in ist ja jetzt kann kein keine " +
-    "können man mein meine mich mir mit muss nach nicht noch nun nur ob oder ohne sein seine sich sie " +
-    "sind so soll um und uns unser unsere vom von vor wann war warum was welche welcher welches wenn " +
-    "wer werden wie wieder will wir wird wo zu zum zur über " +
-    "在 和 与 有 就 都 也 不 要 会 能 很 到 从 对 给 把 被 上 下 中 个 这 那 谁 再 又 吧 " +
-    "は が を に の と で も へ や か な ね よ 何 誰 니다 습니 입니 니까 에서 으로 까지 부터"
-  ).split(" "),
-);
+/**
+ * How much a word says about the subject, before anything is known of the memories: names most, and
+ * long words more than short ones, which are more common. Found on the odd questions of dev/eval.
+ */
+const WEIGHT = {
+  name: 1.2,
+  long: 1,
+  medium: 0.8,
+  short: 0.5,
+  request: 0.3,
+  /** A word of one sign, and one of hiragana. */
+  sign: 0.3,
+  kana: 0.3,
+};
+/** In German what has no capital is no noun, and says that much less. */
+const NO_NOUN = 0.6;
+/** Letters of a short word, and of a medium one, at most. */
+const SHORT = 4;
+const MEDIUM = 6;
 
 /** Words of a text by the rules of Unicode, so that Chinese and Japanese count right. */
 export function wordCount(text: string): number {
@@ -42,44 +44,88 @@ export function wordCount(text: string): number {
   return count;
 }
 
-/**
- * The terms by which two texts are compared: words in lower case and the parts of compound names,
- * without plural endings and stop words; for scripts without blanks, pairs of neighbours. A term is a
- * key, not always a word: "caches" and "cache" are both "cach".
- */
-export function searchTerms(text: string): Set<string> {
+export interface Terms {
+  /**
+   * Words of scripts with blanks and the parts of compound names, in lower case and without accents,
+   * with their weight. A whole compound name has none: its parts have.
+   */
+  words: Map<string, number>;
+  /** Words of scripts without blanks, as the runtime's dictionary cuts them, with their weight. */
+  segments: Map<string, number>;
+  /** The same runs as pairs of neighbours and single signs: however they are cut. */
+  pairs: Set<string>;
+  /** Its words between the nouns are German: there words are compounded, and nouns have capitals. */
+  isGerman: boolean;
+}
+
+/** The terms of a text's first 20,000 characters, without words that say nothing about the matter. */
+export function searchTerms(text: string): Terms {
   const whole = text.slice(0, MOST_CHARACTERS).normalize("NFKC").slice(0, MOST_CHARACTERS);
-  const terms = new Set<string>();
-  const add = (term: string) => {
-    if (!STOP_WORDS.has(term)) terms.add(term);
+  const terms: Terms = {
+    words: new Map(),
+    segments: new Map(),
+    pairs: new Set(),
+    isGerman: (whole.match(GERMAN)?.length ?? 0) > 0,
   };
-  for (const { segment, isWordLike } of segmenter.segment(whole.replaceAll(RUN, " "))) {
+  const spaced = whole.replaceAll(RUN, " ");
+  for (const { segment, isWordLike, index } of segmenter.segment(spaced)) {
     if (!isWordLike) continue;
-    for (const word of segment.split(/[^\p{L}\p{N}\p{M}_]+/u)) addName(word, add);
+    const begins = SENTENCE_START.test(spaced.slice(Math.max(0, index - 4), index));
+    for (const word of segment.split(/[^\p{L}\p{N}\p{M}_]+/u)) addName(word, begins, terms);
   }
-  for (const [run] of whole.replaceAll(FILLER, " ").matchAll(RUN)) {
-    for (const pair of pairs(run)) add(pair);
-  }
+  for (const [run] of whole.replaceAll(FILLER, " ").matchAll(RUN)) addRun(run, terms);
   return terms;
 }
 
-function addName(name: string, add: (term: string) => void): void {
-  const parts = name.split(WITHIN_NAME).filter((part) => part !== "");
-  for (const part of parts.length > 1 ? [...parts, parts.join("")] : parts) {
-    const word = part.toLowerCase();
-    if (word.length > 1 && !STOP_WORDS.has(word)) add(singular(word));
+/** The pairs of neighbours of a run; one sign stands for itself. */
+export function pairsOf(run: string): string[] {
+  const signs = [...run];
+  if (signs.length === 1) return signs;
+  return signs.slice(1).map((sign, index) => `${signs[index]}${sign}`);
+}
+
+function addRun(run: string, { segments, pairs }: Terms): void {
+  for (const piece of [...run, ...pairsOf(run)]) pairs.add(piece);
+  const isKana = /^\p{Script=Hiragana}/u.test(run);
+  // What the dictionary does not know it cuts into single signs: a name of two is one word.
+  let signs = "";
+  const flush = () => {
+    if (signs !== "") segments.set(signs, [...signs].length === 1 ? WEIGHT.sign : 1);
+    signs = "";
+  };
+  for (const { segment } of segmenter.segment(run)) {
+    const isSign = [...segment].length === 1;
+    if (isSign && !isKana && !STOP_WORDS.has(segment)) signs += segment;
+    else flush();
+    if (isSign || STOP_WORDS.has(segment)) continue;
+    segments.set(segment, isKana ? WEIGHT.kana : 1);
   }
+  flush();
 }
 
-/** One key for a word and its plural: "releases" and "release", "boxes" and "box", "stories" and "story". */
-function singular(word: string): string {
-  if (word.length < 4) return word;
-  const bare = /(?:ss|us|is)$/.test(word) ? word : word.replace(/s$/, "");
-  return bare.length < 4 ? bare : bare.replace(/ie$/, "y").replace(/(?<=[sxz]|[cs]h)e$/, "");
+function addName(name: string, begins: boolean, { words, isGerman }: Terms): void {
+  const parts = name.split(WITHIN_NAME).filter((part) => part !== "");
+  for (const part of parts) {
+    const word = keyOf(part);
+    if (word.length < 2 || STOP_WORDS.has(part.toLowerCase())) continue;
+    const isName =
+      /\p{Lu}/u.test(part) && (!begins || parts.length > 1 || /\p{Lu}.*\p{Lu}|\d/u.test(part));
+    words.set(word, Math.max(words.get(word) ?? 0, weightOf(word, isName, isGerman)));
+  }
+  const joined = keyOf(parts.join(""));
+  if (parts.length > 1 && !words.has(joined)) words.set(joined, 0);
 }
 
-function pairs(run: string): string[] {
-  const characters = [...run];
-  if (characters.length === 1) return characters;
-  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+function weightOf(word: string, isName: boolean, isGerman: boolean): number {
+  if (REQUEST.has(word)) return WEIGHT.request;
+  if (/^\p{N}+$/u.test(word)) return WEIGHT.long;
+  if (isName) return word.length < SHORT ? WEIGHT.medium : WEIGHT.name;
+  const weight =
+    word.length <= SHORT ? WEIGHT.short : word.length <= MEDIUM ? WEIGHT.medium : WEIGHT.long;
+  return isGerman ? weight * NO_NOUN : weight;
+}
+
+function keyOf(word: string): string {
+  const bare = word.toLowerCase().normalize("NFD").replaceAll(ACCENTS, "");
+  return bare.normalize("NFC").replaceAll("ß", "ss");
 }

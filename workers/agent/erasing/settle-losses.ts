@@ -48,8 +48,7 @@ export function toldDeletions(sql: SqlStorage): void {
 
 /**
  * Takes in what was lost since this session asked last. It may be called at any time, by several at once.
- * A directory that cannot be asked holds nobody up: it is
- * asked again with the next call.
+ * A directory that cannot be asked holds nobody up: it is asked again with the next call.
  */
 export async function settleLosses(session: Asking): Promise<void> {
   const losses = await ask(session);
@@ -57,15 +56,18 @@ export async function settleLosses(session: Asking): Promise<void> {
   const { sql } = session;
   const before = known.read(sql);
   if (!before) {
-    // Its copies are all yet to come.
-    known.note(sql, losses.cursor);
+    // Its copies are all yet to come. On disk before them: what is lost from here on concerns them.
+    session.commit(() => {
+      if (!known.read(sql)) known.write(sql, losses.cursor);
+    });
     return;
   }
-  const changed = await eraseCopies(session, losses);
   const { id } = readMeta(sql);
+  // Before its copies are gone.
   const deleted = losses.deleted
     .filter(({ path, sessionId }) => sessionId !== id && wasShown(sql, path))
     .map(({ path }) => path);
+  const changed = await eraseCopies(session, losses);
   const now = known.read(sql) ?? before;
   const cursor = {
     version: Math.max(now.version, losses.cursor.version),

@@ -1,0 +1,316 @@
+// What a memory directory takes in: text that can be read, at its true age, and from a background run
+// nothing that is saved already.
+
+import { env, runInDurableObject } from "cloudflare:test";
+import { beforeEach, describe, expect, test } from "vitest";
+import { createMemdirFiles } from "../../../src/platform/objects/memdir-files.ts";
+import type { Actor, MemdirStub, StoreMeta } from "../../../src/platform/objects/memdir-rpc.ts";
+import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
+import { unwrap } from "../../../src/platform/objects/reply.ts";
+import { extractionTools } from "../../../src/shared/extraction/sandbox.ts";
+import { createMounts } from "../../../src/shared/files/mounts.ts";
+import { createFileTools } from "../../../src/shared/tools/file-tools.ts";
+import { objectOf } from "./directory-fixture.ts";
+import { actor, putText } from "./history-fixture.ts";
+import { newStoreMeta } from "./meta-fixture.ts";
+
+const DIRECTORY = "/memory/p";
+const agent = { type: "session", sessionId: "s1", by: "agent" } as const;
+const fork = { ...agent, by: "extraction" } as const;
+const NUL = "moved\u0000 to Oslo";
+
+let meta: StoreMeta;
+let stub: MemdirStub;
+beforeEach(async () => {
+  meta = newStoreMeta();
+  stub = memdirStub(env, meta.owner, meta.id);
+  unwrap(await stub.open(meta));
+});
+
+describe("TRUTH-08: what no reader would take is refused with its place, and nothing is stored", () => {
+  test("by writes and updates, whoever asks", async () => {
+    const { memoryId } = await putText(stub, "a.md", "old");
+    for (const who of [actor, agent, fork]) {
+      const write = { path: "b.md", bytes: bytes(NUL), actor: who };
+      expect(unwrap(await stub.write(write))).toEqual({
+        status: "refused",
+        reason: "text",
+        message: expect.stringMatching(/b\.md.*NUL.*line 1, column 6 \(byte 6\)/),
+      });
+      const odd = new Uint8Array([0x61, 0x0a, 0xff]);
+      const update = { id: memoryId, bytes: odd, actor: who };
+      expect(unwrap(await stub.update(update))).toMatchObject({
+        reason: "text",
+        message: expect.stringMatching(/a\.md.*not UTF-8 at line 2, column 1/),
+      });
+    }
+    await expectOnly("old");
+  });
+
+  test("by the agent's tools, Write and Edit", async () => {
+    await putText(stub, "a.md", "old");
+    const call = toolsOf(agent);
+    const file_path = `${DIRECTORY}/b.md`;
+    expect(await call("Write", { file_path, content: NUL })).toMatch(/NUL.*line 1, column 6/);
+    const edit = { file_path: `${DIRECTORY}/a.md`, old_string: "old", new_string: `one\n${NUL}` };
+    expect(await call("Edit", edit)).toMatch(/NUL.*line 2, column 6/);
+    expect(await call("Write", { file_path, content: "a\n\ud83d" })).toMatch(/line 2, column 1/);
+    await expectOnly("old");
+  });
+
+  test("by restore and rewind of a version that is none", async () => {
+    const { versionId } = await putText(stub, "a.md", "old!");
+    const time = Date.now();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await putText(stub, "a.md", "new");
+    // As if it had been stored before there was this rule.
+    await runInDurableObject(objectOf(meta), (_instance, { storage }) => {
+      storage.sql.exec("UPDATE contents SET bytes = ? WHERE n = 1", bytes("ol\u0000d"));
+    });
+    expect(unwrap(await stub.restore(versionId, { actor }))).toMatchObject({ reason: "text" });
+    const { changed, skipped } = unwrap(await stub.rewind({ time }, { actor }));
+    expect(changed).toEqual([]);
+    expect(skipped).toMatchObject([{ path: "a.md", reason: expect.stringMatching(/NUL/) }]);
+    expect(await textOf("a.md")).toBe("new");
+  });
+
+  test("a memory of before is still moved and deleted", async () => {
+    const { memoryId } = await putText(stub, "a.md", "old");
+    await runInDurableObject(objectOf(meta), (_instance, { storage }) => {
+      storage.sql.exec("UPDATE contents SET bytes = ? WHERE n = 1", bytes(NUL));
+    });
+    const moved = { id: memoryId, path: "b.md", actor };
+    expect(unwrap(await stub.update(moved))).toMatchObject({ status: "written" });
+    expect(unwrap(await stub.remove({ id: memoryId, actor }))).toMatchObject({ status: "removed" });
+  });
+});
+
+describe("TRUTH-07: a background run saves nothing again", () => {
+  const memoryOf = (n: number) =>
+    `---\nname: n${n}\ndescription: Part ${n} is built in C\ntype: project\n---\n\nPart ${n} is built in C since spring.\n`;
+
+  test("also where what is there is the oldest of 231; it is told the file, and to Edit it", async () => {
+    for (let n = 0; n <= 230; n += 1) await putText(stub, `m${n}.md`, memoryOf(n));
+    const call = toolsOf(fork);
+    const write = (content: string, name = "again.md") =>
+      call("Write", { file_path: `${DIRECTORY}/${name}`, content });
+    expect(await write(memoryOf(0))).toMatch(
+      /again\.md was not saved: m0\.md says this.*Edit that/,
+    );
+    const about = memoryOf(0).replace("in C since spring", "by Ann");
+    expect(await write(about)).toMatch(/m0\.md.*its description is the same.*Edit that/);
+    const said = memoryOf(0).replace("description: Part 0 is built in C", "description: old part");
+    expect(await write(said)).toMatch(/m0\.md says this already, in the same words/);
+    expect(unwrap(await stub.head("again.md"))).toBeNull();
+    // A reader sees that these are others.
+    const others = [/built in C/g, /\bPart 0\b/g, /is built/g].map((part, index) =>
+      memoryOf(0).replaceAll(part, ["built in C#", "Part 0.1", "is not built"][index] ?? ""),
+    );
+    for (const [n, other] of others.entries()) {
+      expect(await write(other, `other${n}.md`)).toMatch(/^Created/);
+    }
+    // The agent may: it does what it is told to.
+    expect(
+      await toolsOf(agent)("Write", { file_path: `${DIRECTORY}/again.md`, content: about }),
+    ).toMatch(/^Created/);
+  });
+
+  test("what was said once and is no more is news; so is a change of it", async () => {
+    const { memoryId } = await putText(stub, "a.md", memoryOf(1));
+    await putText(stub, "a.md", memoryOf(2));
+    const call = toolsOf(fork);
+    const write = (name: string, content: string) =>
+      call("Write", { file_path: `${DIRECTORY}/${name}`, content });
+    expect(await write("b.md", memoryOf(1))).toMatch(/^Created/);
+    unwrap(await stub.update({ id: memoryId, path: "moved.md", actor }));
+    expect(await write("c.md", memoryOf(2))).toMatch(/moved\.md says this/);
+    const edit = { file_path: `${DIRECTORY}/b.md`, old_string: "spring", new_string: "autumn" };
+    expect(await call("Edit", edit)).toMatch(/^Edited/);
+    unwrap(await stub.remove({ id: memoryId, actor }));
+    expect(await write("c.md", memoryOf(2))).toMatch(/^Created/);
+  });
+
+  test("what comes in from R2 counts too, and the index is nobody's repetition", async () => {
+    await env.FILES.put(`${meta.prefix}a.md`, memoryOf(1));
+    unwrap(await stub.importChanges());
+    const request = { actor: fork, repeats: "refuse" } as const;
+    expect(
+      unwrap(await stub.write({ path: "b.md", bytes: bytes(memoryOf(1)), ...request })),
+    ).toMatchObject({ reason: "repeat" });
+    expect(
+      unwrap(await stub.write({ path: "MEMORY.md", bytes: bytes(memoryOf(1)), ...request })),
+    ).toMatchObject({ status: "written" });
+  });
+});
+
+describe("the age of a memory", () => {
+  const SAID = Date.parse("2024-03-01T10:00:00Z");
+  const memory = (modified: string) => `---\nname: a\nmodified: ${modified}\n---\nbody\n`;
+  const nested = "---\nname: a\nmetadata:\n  modified: 2024-03-01T10:00:00Z\n---\nbody\n";
+  const past = memory("2024-03-01T10:00:00Z");
+
+  test("is what it says itself where it comes from outside, by each door; its version has the real time", async () => {
+    const begun = Date.now();
+    await putText(stub, "api.md", past);
+    await env.FILES.put(`${meta.prefix}r2.md`, nested);
+    unwrap(await stub.importChanges());
+    for (const path of ["api.md", "r2.md"]) {
+      expect(await headOf(path)).toMatchObject({ createdAt: SAID, updatedAt: SAID });
+    }
+    for (const { at } of unwrap(await stub.versions({ limit: 9, withContent: false }))) {
+      expect(at).toBeGreaterThanOrEqual(begun);
+    }
+    // A rewind goes by when it was written here.
+    unwrap(await stub.rewind({ time: begun - 1 }, { actor }));
+    expect(await headOf("api.md")).toBeNull();
+  });
+
+  test.each([
+    ["the future", new Date(Date.now() + 3_600_000).toISOString()],
+    ["no time", "last spring"],
+    ["a day that is none", "2024-02-31"],
+    ["the clock of 1970", "1970-01-01T00:00:01Z"],
+    ["the clock of 1980", "1980-01-01"],
+    ["long ago", "0001-01-01"],
+    ["nothing", ""],
+  ])("is that of its arrival where it says %s", async (_what, modified) => {
+    const begun = Date.now();
+    await putText(stub, "api.md", memory(modified));
+    await env.FILES.put(`${meta.prefix}r2.md`, `${memory(modified)}.`);
+    unwrap(await stub.importChanges());
+    for (const path of ["api.md", "r2.md"]) {
+      const { createdAt = 0, updatedAt = 0 } = (await headOf(path)) ?? {};
+      expect(updatedAt).toBeGreaterThanOrEqual(begun);
+      expect(createdAt).toBe(updatedAt);
+    }
+  });
+
+  test("is that of the write where a session writes, and where a memory is changed", async () => {
+    const begun = Date.now();
+    for (const who of [agent, fork]) {
+      await put(`${who.by}.md`, `${past}${who.by}`, who);
+      expect((await headOf(`${who.by}.md`))?.updatedAt).toBeGreaterThanOrEqual(begun);
+    }
+    const { memoryId } = await putText(stub, "a.md", "new");
+    unwrap(await stub.update({ id: memoryId, bytes: bytes(`${past}1`), actor }));
+    await put("b.md", "new", actor);
+    await put("b.md", `${past}2`, actor);
+    for (const path of ["a.md", "b.md"]) {
+      expect((await headOf(path))?.updatedAt).toBeGreaterThanOrEqual(begun);
+    }
+  });
+
+  test("comes from R2 with a replaced file only where the time was set, not where it was left", async () => {
+    const begun = Date.now();
+    await putText(stub, "set.md", memory("2023-01-01"));
+    await putText(stub, "left.md", past);
+    await env.FILES.put(`${meta.prefix}set.md`, past);
+    await env.FILES.put(`${meta.prefix}left.md`, `${past}more\n`);
+    unwrap(await stub.importChanges());
+    expect((await headOf("set.md"))?.updatedAt).toBe(SAID);
+    expect((await headOf("left.md"))?.updatedAt).toBeGreaterThanOrEqual(begun);
+  });
+
+  test("does not change by reading, moving, copying, or putting the same bytes, by whomever", async () => {
+    const { memoryId } = await putText(stub, "a.md", past);
+    const other = await put("other.md", "the agent's own words", agent);
+    const written = (await headOf("other.md"))?.updatedAt;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await stub.read("a.md", agent);
+    await put("a.md", past, agent);
+    await put("other.md", "the agent's own words", actor);
+    await env.FILES.put(`${meta.prefix}a.md`, past);
+    unwrap(await stub.importChanges());
+    unwrap(await stub.update({ id: memoryId, path: "b.md", bytes: bytes(past), actor }));
+    unwrap(await stub.update({ id: memoryId, path: "c.md", actor: agent }));
+    expect(await headOf("c.md")).toMatchObject({ id: memoryId, updatedAt: SAID });
+    // A rename by tools is a copy and a deletion; the old file's history stays.
+    await put("renamed.md", "the agent's own words", agent);
+    unwrap(await stub.remove({ path: "other.md", actor: agent }));
+    await put("copy.md", past, fork);
+    expect((await headOf("renamed.md"))?.updatedAt).toBe(written);
+    expect((await headOf("copy.md"))?.updatedAt).toBe(SAID);
+    const history = { memoryId: other.memoryId, limit: 9, withContent: false };
+    expect(unwrap(await stub.versions(history)).map(({ operation }) => operation)).toEqual([
+      "deleted",
+      "created",
+    ]);
+  });
+
+  test("stays with a file that somebody moves in R2", async () => {
+    for (const [n, to] of ["0.md", "z.md"].entries()) {
+      await put(`m${n}.md`, `words ${n}`, agent);
+      const before = (await headOf(`m${n}.md`))?.updatedAt;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await env.FILES.delete(`${meta.prefix}m${n}.md`);
+      await env.FILES.put(meta.prefix + to, `words ${n}`);
+      expect(unwrap(await stub.importChanges())).toHaveLength(2);
+      expect((await headOf(to))?.updatedAt).toBe(before);
+    }
+  });
+
+  test("outlives a crash between the intent and the commit", async () => {
+    await runInDurableObject(objectOf(meta), (_instance, { storage }) => {
+      storage.sql.exec(
+        "CREATE TRIGGER crash BEFORE INSERT ON versions BEGIN SELECT RAISE(ABORT, 'crash'); END",
+      );
+    });
+    await put("a.md", past, actor).catch(() => {});
+    await runInDurableObject(objectOf(meta), async (_instance, { storage }) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      storage.sql.exec("DROP TRIGGER crash");
+    });
+    expect(await headOf("a.md")).toMatchObject({ createdAt: SAID, updatedAt: SAID });
+  });
+});
+
+/** The tools of the agent, or of its background run, over the directory. */
+function toolsOf(who: typeof agent | typeof fork) {
+  const repeats = who.by === "extraction" ? ("refuse" as const) : undefined;
+  const files = createMemdirFiles(stub, { actor: who, repeats });
+  const mounts = [
+    { at: DIRECTORY, store: files, rights: "write", maxFileBytes: 250_000, label: "memory" },
+  ] as const;
+  const seen = new Map<string, string>();
+  const tools =
+    who.by === "extraction"
+      ? extractionTools({ mounts, directory: DIRECTORY, files, seen, recalled: () => [] })
+      : new Map(
+          createFileTools({ mounts: createMounts(mounts), seen }).map((tool) => [tool.name, tool]),
+        );
+  return async (name: "Write" | "Edit", input: unknown): Promise<string> => {
+    const tool = tools.get(name);
+    if (tool?.kind !== "write") throw new Error(name);
+    const planned = await tool.plan(input, new AbortController().signal);
+    if (planned.status === "refused") return planned.result.content;
+    return (await tool.commit(planned.plan, false)).content;
+  };
+}
+
+/** One memory, one version, and one object in R2 are all there is. */
+async function expectOnly(text: string): Promise<void> {
+  expect(await textOf("a.md")).toBe(text);
+  expect(unwrap(await stub.versions({ limit: 9, withContent: false }))).toHaveLength(1);
+  const { objects } = await env.FILES.list({ prefix: meta.prefix });
+  expect(objects.map(({ key }) => key)).toEqual([`${meta.prefix}a.md`]);
+}
+
+async function put(path: string, text: string, who: Actor) {
+  const reply = unwrap(await stub.write({ path, bytes: bytes(text), actor: who }));
+  if (reply.status === "written") return reply.receipt;
+  if (reply.status === "unchanged") return { memoryId: reply.head.id };
+  throw new Error(reply.status);
+}
+
+async function headOf(path: string) {
+  return unwrap(await stub.head(path));
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  const found = unwrap(await stub.read(path));
+  return found ? new TextDecoder().decode(found.bytes) : undefined;
+}
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

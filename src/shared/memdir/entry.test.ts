@@ -131,6 +131,9 @@ describe("frontmatter", () => {
     expect(parseEntry(prose)).toEqual({ body: prose });
     const list = `${file("name:", "description:")}---\nname: x\n---\n`;
     expect(parseEntry(list)).toEqual({ body: "body\n---\nname: x\n---\n" });
+    for (const rest of ["---\nSaid: x\n---\nmore\n", "---\nSaid: x\n"]) {
+      expect(parseEntry(`---\nname:\n---\n${rest}`)).toEqual({ body: rest });
+    }
     const full = file("name: a", "description: b");
     expect(parseEntry(`${full}---\nname: c\n---\n`).name).toBe("a");
   });

@@ -197,6 +197,10 @@ describe("formatPointer", () => {
     expect(formatPointer({ path: "a.md", name: "[draft] x", description: "é" })).toBe(
       "- [[draft] x](a.md) - é",
     );
+    // In Markdown a lone backtick would pair with one in the hook, and the link would be code.
+    expect(formatPointer({ path: "a.md", name: "`x", description: "y`" })).toBe(
+      "- [\\`x](a.md) - y`",
+    );
     const joined = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u{1f469}\u200d\u{1f4bb}";
     expect(formatPointer({ path: "a.md", description: `${joined}\u200b` })).toBe(
       `- [a](a.md) - ${joined}`,

@@ -23,17 +23,19 @@ const LEAST_BYTES = 24;
 const MOST_CHARACTERS = 16_384;
 
 /** The end of a sentence or clause after a word; within a word ("2.1", "C#") each sign counts. */
-const CLAUSE_END = /(?<=[\p{L}\p{N}\p{M}\])"'`#+*])[.,;:\u3001\u3002\uff0c\uff1a\uff1b]+(?=\s|$)/gu;
+const CLAUSE_END = /(?<=[\p{L}\p{N}\p{M}\])"'`#+*])[.,;:\u3001\u3002\uff0c\uff1a\uff1b]+$/u;
 /** Case does not count in a word of at least two letters and nothing else: "R" is not "r". */
-const WORD = /(?<!\S)[\p{L}\p{M}]{2,}(?!\S)/gu;
+const WORD = /^[\p{L}\p{M}]{2,}$/u;
 
 /** A text as sameness sees it: blanks, ends of clauses and the case of whole words do not count. */
 export function comparable(text: string): string {
-  const plain = text.normalize("NFC").replaceAll(CLAUSE_END, "");
-  return plain
-    .replaceAll(WORD, (word) => word.toLowerCase())
-    .replaceAll(/\s+/gu, " ")
-    .trim();
+  const words = text.normalize("NFC").split(/\s+/u).map(comparableWord);
+  return words.filter((word) => word !== "").join(" ");
+}
+
+function comparableWord(word: string): string {
+  const bare = word.replace(CLAUSE_END, "");
+  return WORD.test(bare) ? bare.toLowerCase() : bare;
 }
 
 /** What a lookup goes by. Equal keys prove nothing: `sameIn` decides. */

@@ -41,6 +41,21 @@ const REFUSALS: Refusal[] = [
   ["17 pairs in the end", () => ["POST", `/${store}`, { metadata: many(17) }], /^metadata: 17/],
   ["an unknown field", () => ["POST", "", { name: "n", colour: 1 }], /colour/],
   ["no JSON", () => ["POST", memories(), "{nope"], /JSON/],
+  [
+    "a NUL",
+    () => ["POST", memories(), { path: "/x.md", content: "a\nmoved\u0000 to Oslo" }],
+    /x\.md.*NUL.*line 2, column 6 \(byte 8\)/,
+  ],
+  [
+    "a NUL in new content",
+    () => ["POST", update(), { content: "moved\u0000 to Oslo" }],
+    /NUL.*line 1, column 6/,
+  ],
+  [
+    "half a character of content",
+    () => ["POST", memories(), '{"path":"/x.md","content":"a\\nmoved\\ud83d"}'],
+    /^content: .*line 2, column 6/,
+  ],
   ["half a character", () => ["POST", memories(), '{"path":"/\\ud800","content":""}'], /^path: /],
   [
     "a large body",

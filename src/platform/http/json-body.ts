@@ -7,6 +7,7 @@ import {
   REQUEST_BODY_BYTES,
   REQUEST_BODY_DEPTH,
 } from "../../shared/limits/http.ts";
+import { whereHalved } from "../../shared/text/unreadable.ts";
 
 export interface Body<T> {
   value: T;
@@ -80,7 +81,7 @@ function textProblem(root: unknown): string | undefined {
       return `${path.slice(0, 80)}…: nested more than ${REQUEST_BODY_DEPTH} levels deep`;
     }
     if (typeof value === "string" && !value.isWellFormed()) {
-      return `${path}: holds half of a surrogate pair, which is not a character. Send whole characters`;
+      return `${path}: holds half of a surrogate pair at ${whereHalved(value)}, which is not a character. Send whole characters`;
     }
     if (typeof value !== "object" || value === null) continue;
     for (const [key, child] of Object.entries(value)) {

@@ -96,6 +96,8 @@ export interface Change {
   secrets?: "refuse" | "warn" | undefined;
   /** The lease under which a background run writes; a lease that has passed on refuses. */
   lease?: { name: LeaseName; token: number } | undefined;
+  /** "refuse": no new memory that says what another one says already. */
+  repeats?: "refuse" | undefined;
 }
 
 export interface WriteRequest extends Change {
@@ -142,6 +144,10 @@ export type RefusalReason =
   | "secret"
   | "lease_lost"
   | "path"
+  /** No reader would take the content: a NUL, not UTF-8. */
+  | "text"
+  /** Another memory says it already. */
+  | "repeat"
   | "index";
 
 export type RemoveReply =

@@ -8,6 +8,6 @@ test("what was recalled is known by its origin: a person's words that look like 
   const start = text.indexOf("Tea.");
   const memories = [{ path: "/m/a.md", start, end: start + 4 }];
   const { message, origin } = textDraft({ type: "recall", memories }, text);
-  expect(recalledIn([entryOf(message, 1, 1, origin)])).toEqual(["Tea."]);
+  expect(recalledIn([entryOf(message, 1, 1, origin)])).toEqual([{ path: "/m/a.md", text: "Tea." }]);
   expect(recalledIn([entryOf(message)])).toEqual([]);
 });

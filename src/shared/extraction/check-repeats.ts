@@ -1,49 +1,32 @@
-// Whether a background run would save again what is saved already. Recalled memories are part of the
-// conversation that it looks at, and a model may take them for news.
+// Whether a background run would save again what was recalled in the conversation that it looks at: a
+// model may take that for news. What is saved by the same description or text, the store itself knows.
 
 import { parseEntry } from "../memdir/entry.ts";
+import { isSameText } from "../memdir/same.ts";
 import type { Entry } from "../thread/entry.ts";
 
-export interface Known {
-  memories: readonly { path: string; description: string | undefined }[];
-  /** Texts of the memories that were recalled in the conversation. */
-  recalled: readonly string[];
+export interface Recalled {
+  /** Absolute, as the conversation names it. */
+  path: string;
+  text: string;
 }
 
-/** A shorter text may be part of another one by chance, in characters. */
-const LEAST_CHARACTERS = 12;
-
-/** Why a new memory must not be saved: its description or body is known. Undefined if it is new. */
-export function checkRepeats(text: string, { memories, recalled }: Known): string | undefined {
-  const { description, body } = parseEntry(text);
-  const about = normalised(description ?? "");
-  const memory = memories.find(
-    (each) => about !== "" && normalised(each.description ?? "") === about,
-  );
-  if (memory)
-    return `${memory.path} says this already. Read and Edit it if something is new, else leave it`;
-  const content = normalised(body);
-  const shown =
-    content.length >= LEAST_CHARACTERS &&
-    recalled.some((each) => normalised(each).includes(content));
-  return shown
-    ? "it repeats a memory that was recalled in this conversation. It is saved already: leave it"
-    : undefined;
+/** Why a new memory must not be saved: its text was recalled. Undefined if it is new. */
+export function checkRepeats(text: string, recalled: readonly Recalled[]): string | undefined {
+  const { body } = parseEntry(text);
+  const known = recalled.find((each) => isSameText(parseEntry(each.text).body, body));
+  if (known === undefined) return undefined;
+  return `it repeats ${known.path}, which was recalled in this conversation and is saved already. Edit that file where something is new, else leave it`;
 }
 
 /** The texts of the memories that were recalled in these entries. */
-export function recalledIn(entries: readonly Entry[]): string[] {
+export function recalledIn(entries: readonly Entry[]): Recalled[] {
   return entries.flatMap(({ origin, message }) => {
     const [block] = message.content;
     if (origin.type !== "recall" || block?.type !== "text") return [];
-    return origin.memories.map(({ start, end }) => block.text.slice(start, end));
+    return origin.memories.map(({ path, start, end }) => ({
+      path,
+      text: block.text.slice(start, end),
+    }));
   });
-}
-
-function normalised(text: string): string {
-  return text
-    .normalize("NFKC")
-    .toLowerCase()
-    .replaceAll(/[\s\p{P}]+/gu, " ")
-    .trim();
 }

@@ -23,10 +23,7 @@ async function start() {
     directory: DIRECTORY,
     files,
     seen: new Map(),
-    known: async () => ({
-      memories: [{ path: "old.md", description: "the first" }],
-      recalled: ["Ann prefers tabs to spaces."],
-    }),
+    recalled: () => [{ path: `${DIRECTORY}/tabs.md`, text: "Ann prefers tabs to spaces." }],
   });
   const call = (name: string, input: Record<string, unknown>) => run(tools.get(name), input);
   return { workspace, files, tools, call };
@@ -131,19 +128,23 @@ describe("the tools of an extraction fork", () => {
     expect((await edit("the first\n", "the first\n- [B](b.md) - more\n")).isError).toBe(false);
   });
 
-  it("EXT-05: save nothing a second time, neither what is there nor what was recalled", async () => {
+  it("EXT-05: save nothing a second time that was recalled, and name the file to Edit", async () => {
     const { call, files } = await start();
     const write = (content: string) =>
       call("Write", { file_path: `${DIRECTORY}/again.md`, content });
-    expect(await write(memory.replace("Ann likes tea.", "Something else."))).toMatchObject({
-      isError: true,
-      content: expect.stringMatching(/old.md says this already/),
-    });
     const recalled = memory
       .replace("the first", "tabs")
       .replace("likes tea", "prefers  TABS to spaces");
-    expect((await write(recalled)).content).toMatch(/recalled in this conversation/);
+    expect(await write(recalled)).toMatchObject({
+      isError: true,
+      content: expect.stringMatching(/tabs\.md, which was recalled.*Edit that file/),
+    });
     expect(await files.get("again.md")).toBeUndefined();
-    expect((await write(memory.replace("the first", "the second"))).isError).toBe(false);
+    // A part of it, or the contrary, is something else.
+    for (const [n, text] of ["prefers tabs", "never prefers tabs to spaces"].entries()) {
+      const content = memory.replace("the first", text).replace("likes tea", text);
+      const file_path = `${DIRECTORY}/other_${n}.md`;
+      expect((await call("Write", { file_path, content })).isError).toBe(false);
+    }
   });
 });

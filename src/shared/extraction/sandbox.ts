@@ -7,7 +7,7 @@ import { errorResult } from "../loop/tool.ts";
 import { createFileTools } from "../tools/file-tools.ts";
 import type { KnownFiles } from "../tools/sandbox.ts";
 import { checkMemory } from "./check-memory.ts";
-import { checkRepeats, type Known } from "./check-repeats.ts";
+import { checkRepeats, type Recalled } from "./check-repeats.ts";
 
 interface ForkSandbox {
   /** The parent's mounts; all but the memory become read-only. */
@@ -15,8 +15,8 @@ interface ForkSandbox {
   /** The mount point of the memory, and its files, written under the fork's name and lease. */
   directory: string;
   files: FileStore;
-  /** The saved memories, and those that were recalled in the conversation. */
-  known(): Promise<Known>;
+  /** What was recalled in the conversation. */
+  recalled(): readonly Recalled[];
   /** The files that the fork knows: at first those of its parent. */
   seen: KnownFiles;
 }
@@ -26,9 +26,9 @@ interface ForkSandbox {
  * memories only, and delete nothing.
  */
 export function extractionTools(sandbox: ForkSandbox): Map<string, Tool> {
-  const { directory, files, seen, known } = sandbox;
+  const { directory, files, seen, recalled } = sandbox;
   const mounts = sandbox.mounts.map((mount): Mount => {
-    if (mount.at === directory) return { ...mount, store: checkedStore(files, known) };
+    if (mount.at === directory) return { ...mount, store: checkedStore(files, recalled) };
     return { ...mount, rights: "read" };
   });
   const tools = createFileTools({ mounts: createMounts(mounts), seen });
@@ -45,7 +45,7 @@ function refusingTool(tool: Tool): Tool {
   return { ...tool, kind: "read", run: async () => errorResult(content) };
 }
 
-function checkedStore(files: FileStore, known: ForkSandbox["known"]): FileStore {
+function checkedStore(files: FileStore, recalled: ForkSandbox["recalled"]): FileStore {
   return {
     ...files,
     async put(path, bytes, precondition) {
@@ -54,7 +54,7 @@ function checkedStore(files: FileStore, known: ForkSandbox["known"]): FileStore 
       const written = text(bytes);
       const reason =
         checkMemory(path, written, before && text(before.bytes)) ??
-        (before ? undefined : checkRepeats(written, await known()));
+        (before ? undefined : checkRepeats(written, recalled()));
       if (reason !== undefined) {
         throw new MemdirError("invalid_request", `Refused: ${path} was not saved: ${reason}`, path);
       }

@@ -113,6 +113,31 @@ describe("frontmatter", () => {
     expect(parseEntry(text)).toEqual({ body: text });
   });
 
+  it.each([
+    ["nothing", "---\n---\n"],
+    ["blank lines and a comment", "\ufeff---\n\n# fill in\n \n---\n\n"],
+    ["keys without values", '---\nname:\ndescription: ""\ntype: # one of four\n---\n'],
+    ["nothing, twice", "---\n---\n\n---\r\nname:\r\n---\r\n"],
+  ])("finds the block below one that holds %s", (_, stub) => {
+    const real = "---\nname: a\ndescription: b\ntype: user\n---\nbody\n---\nx: y\n---\n";
+    const metadata = { name: "a", description: "b", type: "user" };
+    expect(parseEntry(stub + real)).toEqual({ ...metadata, body: "body\n---\nx: y\n---\n" });
+    expect(parseHead(stub + real)).toEqual(metadata);
+    expect(parseEntry(`${stub}---\nname: a\nno end`).diagnostic).toMatch(/not closed/);
+  });
+
+  it("takes no text for a block because an empty one is above it", () => {
+    const prose = "---\n---\n---\nSaid: in spring\n---\nmore\n";
+    expect(parseEntry(prose)).toEqual({ body: prose });
+    const list = `${file("name:", "description:")}---\nname: x\n---\n`;
+    expect(parseEntry(list)).toEqual({ body: "body\n---\nname: x\n---\n" });
+    for (const rest of ["---\nSaid: x\n---\nmore\n", "---\nSaid: x\n"]) {
+      expect(parseEntry(`---\nname:\n---\n${rest}`)).toEqual({ body: rest });
+    }
+    const full = file("name: a", "description: b");
+    expect(parseEntry(`${full}---\nname: c\n---\n`).name).toBe("a");
+  });
+
   it("FM-09: only the first block is metadata, and dashes inside it do not end it", () => {
     const body = "one\n---\ntype: user\n---\ntwo";
     expect(parseEntry(`---\nname: a\n---\n${body}`)).toEqual({ name: "a", body });

@@ -1,7 +1,13 @@
 // A memory file: frontmatter and body. There are no schema versions; whatever is wrong with a file,
 // it degrades to what can still be read, and never spoils a scan.
 
-import { FRONTMATTER_CHARACTERS, findFrontmatter, textStart } from "../text/frontmatter.ts";
+import {
+  FRONTMATTER_CHARACTERS,
+  type Frontmatter,
+  findFrontmatter,
+  isStub,
+  textStart,
+} from "../text/frontmatter.ts";
 import { type Field, readFields } from "../text/frontmatter-fields.ts";
 import { type MemoryType, memoryType } from "./types.ts";
 
@@ -37,7 +43,8 @@ const ISO_TIME =
  * Values are what a person reads: nothing becomes a number, a date or a boolean, ` #` in an unquoted
  * name or description is text, lists and maps stay as somebody wrote them. Of two equal keys the
  * first with a value counts; a key at the top level counts before the same one under `metadata`.
- * Frontmatter that cannot be read is body, and the diagnostic says so.
+ * Frontmatter that cannot be read is body, and the diagnostic says so. A block without any value gives
+ * way to one right below it.
  */
 export function parseEntry(text: string): Entry {
   return read(text, WITHIN_LIMIT);
@@ -59,7 +66,7 @@ export function parseHead(text: string, lines: number = HEAD_LINES): Head {
 }
 
 function read(text: string, where: string): Entry {
-  const found = findFrontmatter(text);
+  const found = pastStubs(text, findFrontmatter(text));
   const body = text.slice(textStart(text));
   if (found.status === "none") return { body };
   const meant = LOOKS_LIKE_FIELDS.test(found.block);
@@ -77,6 +84,17 @@ function read(text: string, where: string): Entry {
     return meant ? { body, diagnostic } : { body };
   }
   return { ...headOf(fields), body: text.slice(found.bodyStart) };
+}
+
+/** The block after those that hold nothing, if it means to be one; else the first. */
+function pastStubs(text: string, first: Frontmatter): Frontmatter {
+  let found = first;
+  while (found.status === "closed" && isStub(found.block)) {
+    const next = findFrontmatter(text, found.bodyStart);
+    if (next.status === "none") return first;
+    found = next;
+  }
+  return found.status !== "none" && LOOKS_LIKE_FIELDS.test(found.block) ? found : first;
 }
 
 function headOf(fields: Field[]): Head {
@@ -115,5 +133,8 @@ function time(text: string | undefined): number | undefined {
   if (!match) return undefined;
   const zone = (match[3] ?? "Z").toUpperCase().replace(/(\d{2})(\d{2})$/, "$1:$2");
   const value = Date.parse(`${match[1]}T${match[2] ?? "00:00"}${zone}`);
-  return Number.isNaN(value) ? undefined : value;
+  if (Number.isNaN(value)) return undefined;
+  // A parser takes February 30 for March 2.
+  const day = new Date(Date.parse(`${match[1]}T00:00Z`)).toISOString();
+  return day.startsWith(match[1] ?? "") ? value : undefined;
 }

@@ -169,27 +169,69 @@ describe("an index", () => {
 });
 
 describe("formatPointer", () => {
-  const link = (path: string) => formatPointer({ path, name: "x" });
+  const link = (path: string) =>
+    formatPointer({ path, name: "x", description: "d" }).replace(/ - d$/, "");
 
   it("writes what is read back, and angle brackets where they are needed", () => {
     expect(formatPointer({ path: "a.md", name: "A", description: "b" })).toBe("- [A](a.md) - b");
-    expect(formatPointer({ path: "sub/no_names.md" })).toBe("- [no_names](sub/no_names.md)");
+    expect(formatPointer({ path: "sub/no_names.md" })).toBe(
+      "- [no_names](sub/no_names.md) - (no description)",
+    );
     expect(link("a b.md")).toBe("- [x](<a b.md>)");
     expect(link("a(1).md")).toBe("- [x](<a(1).md>)");
     expect(link("a%20b.md")).toBe("- [x](a%2520b.md)");
     expect(link("<a>.md")).toBe("- [x](%3Ca%3E.md)");
     expect(link("a.md#b.md")).toBe("- [x](a.md%23b.md)");
     expect(link("mailto:b.md")).toBe("- [x](mailto%3Ab.md)");
-    expect(formatPointer({ path: "file.md", name: "Title" })).toBe("- [Title](<file.md>)");
+    expect(formatPointer({ path: "file.md", name: "Title", description: "d" })).toBe(
+      "- [Title](<file.md>) - d",
+    );
   });
 
-  it("makes brackets, line breaks and what nobody sees harmless", () => {
+  it("keeps every sign that is seen, in a link that nothing can leave", () => {
     const hostile = "a](evil.md) [b]\n- [c](d.md)\u202e`\\";
     const line = formatPointer({ path: "a.md", name: hostile, description: hostile });
-    expect(line).toBe("- [a)(evil.md) (b) - (c)(d.md) '/](a.md) - a)(evil.md) (b) - (c)(d.md) '/");
-    expect(parseIndex(line)).toHaveLength(1);
+    const shown = "a](evil.md) [b] - [c](d.md) `\\";
+    expect(line).toBe(`- [a\\](evil.md) \\[b\\] - \\[c\\](d.md) \\\`\\\\](a.md) - ${shown}`);
+    expect(parseIndex(line)).toMatchObject([{ path: "a.md", title: shown, hook: shown }]);
+    expect(formatPointer({ path: "a.md", name: "[draft] x", description: "é" })).toBe(
+      "- [[draft] x](a.md) - é",
+    );
+    // In Markdown a lone backtick would pair with one in the hook, and the link would be code.
+    expect(formatPointer({ path: "a.md", name: "`x", description: "y`" })).toBe(
+      "- [\\`x](a.md) - y`",
+    );
+    const joined = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u{1f469}\u200d\u{1f4bb}";
+    expect(formatPointer({ path: "a.md", description: `${joined}\u200b` })).toBe(
+      `- [a](a.md) - ${joined}`,
+    );
     expect(formatPointer({ path: "a.md", name: "\u200b\n", description: "\0" })).toBe(
-      "- [a](a.md)",
+      "- [a](a.md) - (no description)",
+    );
+  });
+
+  it("leads to its file and says what the memory says of itself, whatever that is", () => {
+    const sign = fc.constantFrom(..."[]()<>`\\*_~:-–—#!|&^\"' aé忆🌍\u200b\u202e\n\r\t.xX1");
+    const words = fc
+      .oneof(
+        fc.string({ unit: "binary" }),
+        fc.array(sign).map((signs) => signs.join("")),
+      )
+      .map((text) => text.slice(0, 50));
+    const named = fc.constantFrom("a.md", "b c.md", "d(1).md", "file.md", "e/[f].md", "100%.md");
+    fc.assert(
+      fc.property(named, words, words, (path, name, description) => {
+        const pointer = parsePointer(formatPointer({ path, name, description }));
+        expect(pointer?.path).toBe(path);
+        const seen = (text: string) => text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Z}]+/gu, "");
+        if (/[\p{L}\p{N}]/u.test(description)) {
+          // What separates link and hook may stand at the hook's own beginning.
+          const hook = seen(description).replace(/^[*_~]*[-\u2010-\u2015\u2212:\uff1a]*/, "");
+          expect(seen(pointer?.hook ?? "").endsWith(hook)).toBe(true);
+        }
+        if (seen(name) !== "") expect(seen(pointer?.title ?? "")).toBe(seen(name));
+      }),
+      { numRuns: 3000 },
     );
   });
 

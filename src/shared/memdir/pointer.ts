@@ -1,6 +1,8 @@
 // One pointer of the index: `- [Title](file.md) - hook`, read and written.
 
+import { JOINED } from "../safety/fence.ts";
 import { canonicalRelative } from "../safety/path.ts";
+import { isUsable, NO_DESCRIPTION } from "./description.ts";
 import { INDEX_FILE } from "./entrypoint.ts";
 
 export interface Pointer {
@@ -27,7 +29,7 @@ const BARE = /^\(\s*((?:\\.|[^\s()\\<]|\((?:\\.|[^\s()\\])*\))+)(?:\s+(?:"[^"]*"
 /** Not Markdown, but what people and models write, and mean. */
 const LOOSE = /^\(\s*([^()<>]*\.md)\s*\)/;
 const SEPARATOR = /^[*_~]{0,3}\s*(?:[-\u2010-\u2015\u2212:\uff1a]+\s*)?/;
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]/gu;
 
 /**
  * The pointer that a line is, if it is one: a list item that begins with a link (emphasis or a task
@@ -57,8 +59,9 @@ export function isTopicFile(path: string): boolean {
 
 /**
  * The line for a topic file, without a line end; shorter than 150 characters unless the path takes
- * more than 135. `parsePointer` reads the path back. A missing name is the file's; brackets and what
- * nobody sees are made harmless. Paths with blanks or parentheses are written as `<a b.md>`.
+ * more than 135. `parsePointer` reads path, title and hook back, each as it was but for what was cut
+ * off and what nobody sees. A missing name is the file's, a missing description is said to be missing.
+ * Paths with blanks or parentheses are written as `<a b.md>`.
  */
 export function formatPointer(file: {
   path: string;
@@ -66,21 +69,23 @@ export function formatPointer(file: {
   description?: string | undefined;
 }): string {
   const fallback = file.path.slice(file.path.lastIndexOf("/") + 1).replace(/\.md$/, "");
-  const title = harmless(file.name ?? "") || harmless(fallback);
+  const title = visible(file.name ?? "") || visible(fallback);
+  const { description } = file;
   const forms = [/[\s()]/.test(file.path) ? [] : file.path, `<${file.path}>`, encode(file.path)];
   const links = forms.flat().map((form) => {
     const room = POINTER_CHARACTERS - 1 - "- []()".length - form.length;
-    return `- [${cut(title, Math.max(TITLE_LEAST, Math.min(TITLE_MOST, room)))}](${form})`;
+    return `- [${linkText(title, Math.max(TITLE_LEAST, Math.min(TITLE_MOST, room)))}](${form})`;
   });
   const link = links.find((text) => parsePointer(text)?.path === file.path) ?? links.at(-1) ?? "";
-  const hook = cut(harmless(file.description ?? ""), POINTER_CHARACTERS - 1 - link.length - 3);
+  const about = isUsable(description) ? visible(description) : NO_DESCRIPTION;
+  const hook = cut(about, POINTER_CHARACTERS - 1 - link.length - 3);
   return hook === "" ? link : `${link} - ${hook}`;
 }
 
 /** A pointer line that keeps its place and words but points to nothing any more. */
 export function unlinked(line: string, pointer: Pointer): string {
   const bullet = /^[ \t]*\S+[ \t]+/.exec(line)?.[0] ?? "- ";
-  const title = `${bullet}(gone) ${harmless(pointer.title)}`.trimEnd();
+  const title = `${bullet}(gone) ${visible(pointer.title)}`.trimEnd();
   return pointer.hook === "" ? title : `${title} - ${pointer.hook}`;
 }
 
@@ -119,13 +124,29 @@ function unescaped(text: string): string {
   return text.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1");
 }
 
-function harmless(text: string): string {
-  const visible = text.toWellFormed().replaceAll(INVISIBLE, " ").trim();
-  return visible
-    .replaceAll("[", "(")
-    .replaceAll("]", ")")
-    .replaceAll("`", "'")
-    .replaceAll("\\", "/");
+/** A title within a link, at most so long: escaped where it would not be read back as it is. */
+function linkText(title: string, most: number): string {
+  for (let size = most; ; size -= 1) {
+    const shown = cut(title, size);
+    const words = isPlainTitle(shown) ? shown : shown.replaceAll(/[[\]\\`]/g, "\\$&");
+    if (words.length <= most) return words;
+  }
+}
+
+function isPlainTitle(title: string): boolean {
+  // A lone backtick may find its fellow in the hook: in Markdown the link between them would be code.
+  const isCode = title.includes("`");
+  return !isCode && parsePointer(`- [${title}](x.md)`)?.title === title;
+}
+
+/** On one line, without what nobody sees. */
+function visible(text: string): string {
+  const whole = text.toWellFormed();
+  const joined = new Set([...whole.matchAll(JOINED)].map((match) => match.index));
+  return whole
+    .replaceAll(INVISIBLE, (sign, index: number) => (joined.has(index) ? sign : " "))
+    .replaceAll(/ +/g, " ")
+    .trim();
 }
 
 /** At most so many UTF-16 units, cut between characters, with a mark where something is missing. */

@@ -4,7 +4,8 @@ import { canonicalRelative } from "../safety/path.ts";
 import { indexLines, parseIndex } from "./index-lines.ts";
 import { indexWarning, reconcileIndex, type TopicFile } from "./reconcile.ts";
 
-const files = (...paths: string[]): TopicFile[] => paths.map((path) => ({ path }));
+const files = (...paths: string[]): TopicFile[] =>
+  paths.map((path) => ({ path, description: "d" }));
 const text = (index: string | undefined, ...paths: string[]) =>
   reconcileIndex({ index, files: files(...paths) }).text;
 
@@ -26,6 +27,20 @@ describe("reconcileIndex", () => {
       duplicates: [],
       changed: true,
     });
+  });
+
+  it("says that a description is missing, and keeps every sign of one that is there", () => {
+    const nothing = ["", "  ", "-", "\u200b", "|", '""'].map((description, n) => ({
+      path: `${n}.md`,
+      description,
+    }));
+    const lines = reconcileIndex({ index: "", files: [{ path: "a.md" }, ...nothing] }).text ?? "";
+    expect(lines.trim().split("\n")).toHaveLength(7);
+    for (const line of lines.trim().split("\n")) expect(line).toMatch(/ - \(no description\)$/);
+    const description = "[draft] `make C:\\new` *and* <b> - never (2.1)";
+    expect(reconcileIndex({ index: "", files: [{ path: "a.md", description }] }).text).toBe(
+      `- [a](a.md) - ${description}\n`,
+    );
   });
 
   it("INDEX-06: drops what points nowhere and nothing else", () => {
@@ -51,25 +66,29 @@ describe("reconcileIndex", () => {
   });
 
   it("puts new lines on top in the order given: above the first pointer, below a heading", () => {
-    expect(text(undefined, "b.md", "a.md")).toBe("- [b](b.md)\n- [a](a.md)\n");
+    expect(text(undefined, "b.md", "a.md")).toBe("- [b](b.md) - d\n- [a](a.md) - d\n");
     expect(text("# I\n\nIntro:\n- [a](a.md)\n", "c.md", "b.md", "a.md")).toBe(
-      "# I\n\nIntro:\n- [c](c.md)\n- [b](b.md)\n- [a](a.md)\n",
+      "# I\n\nIntro:\n- [c](c.md) - d\n- [b](b.md) - d\n- [a](a.md)\n",
     );
-    expect(text("# I\n\nprose\n", "a.md")).toBe("# I\n\n- [a](a.md)\n\nprose\n");
-    expect(text("# I", "a.md")).toBe("# I\n\n- [a](a.md)");
-    expect(text("prose", "a.md")).toBe("- [a](a.md)\n\nprose");
-    expect(text("\ufeff- [a](a.md)\n", "b.md", "a.md")).toBe("\ufeff- [b](b.md)\n- [a](a.md)\n");
-    expect(text("\ufeff- [gone](gone.md)\n", "b.md")).toBe("\ufeff- [b](b.md)\n");
+    expect(text("# I\n\nprose\n", "a.md")).toBe("# I\n\n- [a](a.md) - d\n\nprose\n");
+    expect(text("# I", "a.md")).toBe("# I\n\n- [a](a.md) - d");
+    expect(text("prose", "a.md")).toBe("- [a](a.md) - d\n\nprose");
+    expect(text("\ufeff- [a](a.md)\n", "b.md", "a.md")).toBe(
+      "\ufeff- [b](b.md) - d\n- [a](a.md)\n",
+    );
+    expect(text("\ufeff- [gone](gone.md)\n", "b.md")).toBe("\ufeff- [b](b.md) - d\n");
   });
 
   it("keeps what follows from being drawn into the list", () => {
     const index = "# I\n\n    - [code](gone.md)\n";
-    expect(text(index, "a.md")).toBe("# I\n\n- [a](a.md)\n\n<!-- -->\n\n    - [code](gone.md)\n");
+    expect(text(index, "a.md")).toBe(
+      "# I\n\n- [a](a.md) - d\n\n<!-- -->\n\n    - [code](gone.md)\n",
+    );
   });
 
   it("keeps line ends and whether the last line has one", () => {
     expect(text("- [a](a.md)\r\n- [g](gone.md)\r\n", "b.md", "a.md")).toBe(
-      "- [b](b.md)\r\n- [a](a.md)\r\n",
+      "- [b](b.md) - d\r\n- [a](a.md)\r\n",
     );
     expect(text("- [a](a.md)\n- [g](gone.md)", "a.md")).toBe("- [a](a.md)");
     expect(text("- [a](a.md)\r\n- [g](gone.md)", "a.md")).toBe("- [a](a.md)");
@@ -114,7 +133,7 @@ describe("reconcileIndex", () => {
     const paths = ["MEMORY.md", "a.txt", "../x.md", "/x.md", "./x.md", "a\nb.md", "b.MD", ""];
     expect(text(undefined, ...paths)).toBeUndefined();
     expect(text(undefined, "memory.md", "sub/MEMORY.md")).toBe(
-      "- [memory](memory.md)\n- [MEMORY](sub/MEMORY.md)\n",
+      "- [memory](memory.md) - d\n- [MEMORY](sub/MEMORY.md) - d\n",
     );
   });
 

@@ -47,14 +47,25 @@ describe("the list", () => {
     ]);
     expect(list.split("\n")).toEqual([
       "- [user] b.md (2026-11-30T12:00:00Z): Takes oat milk",
-      "- team/a.md (2026-11-30T12:00:00Z): Style of reviews",
-      "- c.md (2026-11-30T12:00:00Z)",
+      "- team/a.md (2026-11-30T12:00:00Z): Style of reviews (no description)",
+      "- c.md (2026-11-30T12:00:00Z): (no description)",
     ]);
     expect(memoryList([])).toBe("");
   });
 
+  it("says what a description says, and that one is missing where it tells nothing", () => {
+    const about = (description: string) =>
+      memoryList([candidate("a.md", { name: "A", description, updatedAt })]).split("Z): ")[1];
+    expect(about("[draft] `C:\\new` *x*")).toBe("[draft] `C:\\new` *x*");
+    for (const description of ["", " ", "-", "|", '""']) {
+      expect(about(description)).toBe("A (no description)");
+    }
+  });
+
   it.each([0, -1, Number.NaN, Infinity, 9e15])("TRUST-03: the time %s is unknown", (time) => {
-    expect(memoryList([candidate("a.md", { updatedAt: time })])).toBe("- a.md (unknown time)");
+    expect(memoryList([candidate("a.md", { updatedAt: time })])).toBe(
+      "- a.md (unknown time): (no description)",
+    );
   });
 
   it("is not led astray by what files say", () => {

@@ -1,6 +1,7 @@
 // The list of memories that the selector chooses from.
 
 import { PATH_BYTES } from "../limits/files.ts";
+import { isUsable, NO_DESCRIPTION } from "../memdir/description.ts";
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import type { MemoryType } from "../memdir/types.ts";
 import { plainLine } from "../safety/plain-line.ts";
@@ -37,7 +38,7 @@ export function isCandidate(path: string): boolean {
 
 /**
  * One line a file, in the order given: `- [type] filename (ISO time): description`. The text of a file
- * can neither start a line nor close a tag. The name takes the place of a missing description.
+ * can neither start a line nor close a tag. A missing description is said to be missing, after the name.
  */
 export function memoryList(candidates: readonly Candidate[]): string {
   return candidates.map(lineOf).join("\n");
@@ -50,9 +51,10 @@ export function listedName(path: string): string {
 
 function lineOf({ path, type, name, description, updatedAt }: Candidate): string {
   const kind = type === undefined ? "" : `[${type}] `;
-  const about = plainLine(description ?? name ?? "", DESCRIPTION_CHARACTERS);
-  const line = `- ${kind}${listedName(path)} (${timeOf(updatedAt)})`;
-  return about === "" ? line : `${line}: ${about}`;
+  const known = isUsable(description);
+  const about = plainLine((known ? description : name) ?? "", DESCRIPTION_CHARACTERS);
+  const words = known ? about : `${about} ${NO_DESCRIPTION}`.trimStart();
+  return `- ${kind}${listedName(path)} (${timeOf(updatedAt)}): ${words}`;
 }
 
 /** ISO 8601 to the second. Zero, NaN and what is beyond the range of a date are no time. */

@@ -28,7 +28,7 @@ const REMINDER_TAG = /<(?=\s*(?:\/\s*)?system-reminder\b)/giu;
 /** Printable ASCII without a bracket, as most texts are: nothing to escape. */
 const PLAIN = /^[\t\n\x20-;=-~]*$/;
 /** Marks that belong to the visible character before them: parts of an emoji or of a word. */
-const JOINED =
+export const JOINED =
   /(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier})[\ufe0e\ufe0f\u200d]|(?<=[^\P{L}A-Za-z]|\p{M})[\u200c\u200d](?=[\p{L}\p{M}])/gu;
 /** Invisible characters: controls, formats, default ignorables, and blanks that count as letters. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}\u2800]/gu;

@@ -18,13 +18,17 @@ const OPENING = /^---[ \t]*\r?$/;
 /** YAML's end of a document closes the block too. */
 const CLOSING = /^(?:---|\.\.\.)[ \t]*\r?$/;
 
+/** A blank line, a comment, or a key without a value. */
+const EMPTY_LINE = /^[ \t]*(?:#.*|[\p{L}\p{N}_-]+[ \t]*:[ \t]*(?:""|'')?[ \t]*(?:#.*)?)?\r?$/u;
+
 /**
  * Finds the block between the fences. The opening fence is the first line that is not blank, after
  * a byte order mark if there is one: exactly three dashes, blanks may follow. "----", "---js" and
  * "--- title ---" are text. Lines end in "\n" or "\r\n"; a file with "\r" alone has no frontmatter.
+ * `from`: where to begin, after a block that holds nothing.
  */
-export function findFrontmatter(text: string): Frontmatter {
-  let line = lineAt(text, textStart(text));
+export function findFrontmatter(text: string, from = textStart(text)): Frontmatter {
+  let line = lineAt(text, from);
   while (BLANK.test(line.text) && line.next < text.length) line = lineAt(text, line.next);
   if (!OPENING.test(line.text)) return { status: "none" };
   const start = line.next;
@@ -34,6 +38,11 @@ export function findFrontmatter(text: string): Frontmatter {
     return { status: "closed", block: text.slice(start, line.start), bodyStart: line.next };
   }
   return { status: "open", block: text.slice(start, start + FRONTMATTER_CHARACTERS) };
+}
+
+/** Whether a block holds nothing: what a template leaves above the real one. */
+export function isStub(block: string): boolean {
+  return block.split("\n").every((line) => EMPTY_LINE.test(line));
 }
 
 /** Where a text begins after its byte order mark. */

@@ -1,11 +1,13 @@
 import * as z from "zod";
 import type { ToolResult } from "../loop/tool.ts";
+import { whereHalved } from "../text/unreadable.ts";
 import { failure } from "./result.ts";
 
 /** Text from a model, without lone surrogates: they cannot be stored as UTF-8. */
-export const text = z
-  .string()
-  .refine((value) => value.isWellFormed(), "holds half a character (a lone surrogate)");
+export const text = z.string().refine((value) => value.isWellFormed(), {
+  error: ({ input }) =>
+    `holds half a character (a lone surrogate) at ${whereHalved(String(input))}. Take it out`,
+});
 
 const made = new WeakMap<z.ZodType, Record<string, unknown>>();
 

@@ -58,6 +58,25 @@ test("a batch that never ends well is dropped, and only it: later turns are extr
   });
 });
 
+test("TRUTH-07: a run that saves again what is there is refused, and told the file to edit", async () => {
+  const id = await session();
+  const content = "---\nname: new\ndescription: Something old.\ntype: user\n---\n\nNew words.\n";
+  server.answers = [
+    { text: "hm", tools: [{ name: "Write", input: { file_path: "@/again.md", content } }] },
+    { text: "That was all." },
+  ];
+  await inside(id, async (life) => {
+    await seedIndex(life);
+    endedTurn(life.sql, "Something old.");
+    expect((await life.run()).reply.status).toBe("done");
+    const [run] = listRuns(life.sql, "extraction", { limit: 1 });
+    expect(run?.log.calls).toMatchObject([
+      { tool: "Write", error: expect.stringMatching(/old\.md says this already.*Edit that file/) },
+    ]);
+    expect((await versionsOf(life)).map(({ path }) => path)).not.toContain("again.md");
+  });
+});
+
 test("an outage of the model drops nothing, however long, and is asked about less and less often", {
   timeout: 20_000,
 }, async () => {

@@ -107,7 +107,7 @@ export async function driveRun(
     sessionId: of.meta.id,
     run,
     prefix,
-    tools: forkTools(session, of, run, prefix, lease, switched),
+    tools: forkTools(session, of, run, prefix, switched),
     iterations: EXTRACTION_ITERATIONS,
   } as const;
   let failure: FailureKind | undefined;
@@ -171,7 +171,6 @@ function forkTools(
   { meta, memory }: Extracted,
   run: Run,
   prefix: SharedPrefix,
-  { stub }: Lease,
   switched: (rule: string) => MemdirError,
 ): Map<string, Tool> {
   const put: FileStore["put"] = async (...args) => {
@@ -184,10 +183,7 @@ function forkTools(
     directory: memory.directory,
     files: { ...memory.files, put },
     seen: knownFiles(run.thread),
-    known: async () => ({
-      memories: unwrap(await stub.scan(SCAN_FILES)),
-      recalled: recalledIn(prefix.entries),
-    }),
+    recalled: () => recalledIn(prefix.entries),
   });
   for (const tool of clientTools(meta)) tools.set(tool.name, tool);
   return tools;

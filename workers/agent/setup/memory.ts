@@ -93,7 +93,9 @@ export function turnMemory(
   const stub = memdirStub(env, userOwner(owner), storeId);
   const actor: Actor = { type: "session", sessionId, by: as.by };
   const lease = as.by === "extraction" ? { name: as.by, token: as.token } : undefined;
-  const change: Change = { actor, secrets: memory.secrets, lease };
+  // A background run is the one that takes for news what is saved already.
+  const repeats = as.by === "extraction" ? "refuse" : undefined;
+  const change: Change = { actor, secrets: memory.secrets, lease, repeats };
   return {
     directory,
     storeId,

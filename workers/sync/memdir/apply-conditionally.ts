@@ -31,7 +31,7 @@ export function finished<Reply>(reply: Reply): Decision<Reply> {
 
 /**
  * Carries out what `decide` decides. `decide` looks at the rows afresh each time and changes nothing.
- * `contended` is the reply where R2 held something else at every attempt.
+ * `contended` is the reply where R2 held something else at every attempt, or holds what cannot come in.
  */
 export async function applyConditionally<Reply>(
   dir: Directory,
@@ -43,7 +43,8 @@ export async function applyConditionally<Reply>(
     if (decision.type === "finished") return decision.reply;
     const applied = await apply(dir, decision);
     if (applied !== "changed_outside") return applied.reply;
-    await importPath(dir, decision.type === "put" ? decision.change.path : decision.head.path);
+    const path = decision.type === "put" ? decision.change.path : decision.head.path;
+    if ((await importPath(dir, path)) === "left") break;
   }
   return contended();
 }

@@ -28,6 +28,8 @@ export interface PutChange extends Content {
   before: Head | undefined;
   /** A memory id to come back under. */
   memoryId?: string | undefined;
+  /** When the content of a new memory last changed, if that was before it came here. */
+  brought?: number | undefined;
   actor: Actor;
 }
 
@@ -59,9 +61,9 @@ export async function applyPut(
       from: from?.path,
       memoryId: before?.id ?? change.memoryId ?? newId("mem"),
       versionId: newId("memver"),
-      createdAt: before?.createdAt ?? firstTime(sql, change.memoryId) ?? at,
+      createdAt: before?.createdAt ?? firstTime(sql, change.memoryId) ?? change.brought ?? at,
       at,
-      updatedAt: before?.sha256 === sha256 ? before.updatedAt : at,
+      updatedAt: before?.sha256 === sha256 ? before.updatedAt : (change.brought ?? at),
       actor: change.actor,
       etag: there.etag,
       fromEtag: left?.etag ?? null,

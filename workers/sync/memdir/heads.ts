@@ -1,6 +1,7 @@
 import type { MemoryHead, ScannedMemory } from "../../../src/platform/objects/memdir-rpc.ts";
 import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
+import { sameKeys } from "../../../src/shared/memdir/same.ts";
 import { memoryType } from "../../../src/shared/memdir/types.ts";
 
 export interface Head extends MemoryHead {
@@ -121,12 +122,15 @@ export function aroundPath(sql: SqlStorage, path: string, except = ""): Head | u
   return one(rows);
 }
 
-/** Stores a head in place of the one at its path; reads what a scan needs from the bytes. */
+/** Stores a head in place of the one at its path; reads what a scan and a lookup need from the bytes. */
 export function putHead(sql: SqlStorage, head: Head, bytes: Uint8Array): void {
-  const { type, name, description } = parseEntry(new TextDecoder().decode(bytes));
+  const entry = parseEntry(new TextDecoder().decode(bytes));
+  const { type, name, description } = entry;
+  const { about, said } = sameKeys(entry);
   sql.exec(
     `INSERT OR REPLACE INTO heads (path, id, n, version, content, sha256, size, created_at,
-       updated_at, etag, type, name, description) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       updated_at, etag, type, name, description, about, said)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     head.path,
     head.id,
     head.n,
@@ -140,6 +144,8 @@ export function putHead(sql: SqlStorage, head: Head, bytes: Uint8Array): void {
     type ?? null,
     name?.toWellFormed() ?? null,
     description?.toWellFormed() ?? null,
+    about,
+    said,
   );
 }
 

@@ -8,9 +8,10 @@ import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { sideBySide } from "../../../src/shared/files/side-by-side.ts";
 import type { FileEntry } from "../../../src/shared/files/store.ts";
 import { MEMORY_FILE_BYTES } from "../../../src/shared/limits/files.ts";
-import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
-import { addContent, type Content } from "./contents.ts";
+import { whyUnreadable } from "../../../src/shared/text/unreadable.ts";
+import { broughtTime, replacedTime } from "./brought-time.ts";
+import { addContent, bytesOf, type Content } from "./contents.ts";
 import { type Directory, isStorageFull } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { dropHead, headAt, listHeads, putHead } from "./heads.ts";
@@ -39,7 +40,7 @@ export async function importChanges(dir: Directory): Promise<Receipt[]> {
   if (full) log("memdir.outside_files_left", { reason: "storage" });
   const differing = (full ? [] : [...there.values()])
     .filter((entry) => entry.etag !== headAt(dir.sql, entry.path)?.etag)
-    .filter(fits)
+    .filter((entry) => fits(entry))
     .map((entry) => entry.path);
   const missing = allHeads(dir)
     .filter((head) => !there.has(head.path) && head.etag !== null)
@@ -52,17 +53,21 @@ export async function importChanges(dir: Directory): Promise<Receipt[]> {
   return receipts.toSorted((a, b) => a.n - b.n);
 }
 
-/** Looks at some paths side by side; what they come to is one transaction. */
+/**
+ * Looks at some paths side by side; what they come to is one transaction, in the order of the paths: a
+ * file that moved comes before its old place goes, and is known as a copy.
+ */
 async function importBatch(dir: Directory, paths: readonly string[]): Promise<Receipt[]> {
-  const imports: Import[] = [];
-  await sideBySide(paths, async (path) => {
+  const found: (Import | undefined)[] = [];
+  await sideBySide(paths, async (path, index) => {
     try {
-      const found = await lookAt(dir, path);
-      if (found) imports.push(found);
+      const looked = await lookAt(dir, path);
+      found[index] = looked === "left" ? undefined : looked;
     } catch (error) {
       leave(error);
     }
   });
+  const imports = found.filter((each) => each !== undefined);
   try {
     return dir.commit(() => imports.flatMap((each) => each() ?? []));
   } catch {
@@ -83,31 +88,38 @@ function leave(error: unknown): void {
 }
 
 /** What nobody could write here does not come in by R2 either: it stays there, out of the memory. */
-function fits({ path, size }: FileEntry): boolean {
+function fits({ path, size }: FileEntry, bytes?: Uint8Array): boolean {
   const canonical = canonicalRelative(path);
   const reason =
     canonical.status !== "ok" || canonical.path !== path
       ? "path"
       : size > MEMORY_FILE_BYTES
         ? "size"
-        : undefined;
+        : bytes && whyUnreadable(bytes) !== undefined
+          ? "text"
+          : undefined;
   if (reason !== undefined) log("memdir.outside_file_left", { reason });
   return reason === undefined;
 }
 
-/** Looks at one path in R2 and imports what is there, or that nothing is there any more. */
-export async function importPath(dir: Directory, path: string): Promise<Receipt | undefined> {
+/**
+ * Looks at one path in R2 and imports what is there, or that nothing is there any more. "left": what is
+ * there cannot come in, and no further attempt changes that.
+ */
+export async function importPath(dir: Directory, path: string): Promise<"left" | undefined> {
   const found = await lookAt(dir, path);
-  return found && dir.commit(found);
+  if (found === "left") return found;
+  if (found) dir.commit(found);
+  return undefined;
 }
 
 /** What R2 has at a path, as the change to the rows that takes it in; undefined for nothing to do. */
-async function lookAt(dir: Directory, path: string): Promise<Import | undefined> {
+async function lookAt(dir: Directory, path: string): Promise<Import | "left" | undefined> {
   // What is in the outbox is newer than R2: it reaches R2 first, or the path stays as it is.
   const pending = pendingEtag(dir.sql, path);
   if (pending !== undefined && !(await syncPath(dir, path, pending))) return undefined;
   const found = await dir.files.get(path);
-  if (found && !fits(found)) return undefined;
+  if (found && !fits(found, found.bytes)) return "left";
   if (!found) {
     return () => {
       const head = headAt(dir.sql, path);
@@ -147,9 +159,10 @@ function importContent(
     actor: EXTERNAL,
     at,
   });
-  // A file that arrives with a past time of its own keeps it: copying does not make it newer.
-  const { modified } = parseEntry(new TextDecoder().decode(content.bytes));
-  const updatedAt = modified !== undefined && modified < at ? modified : at;
+  const brought = before
+    ? replacedTime(content.bytes, bytesOf(dir, before), at)
+    : broughtTime(dir.sql, content, EXTERNAL, at);
+  const updatedAt = brought ?? at;
   const createdAt = before?.createdAt ?? updatedAt;
   const head: Head = {
     id: memoryId,

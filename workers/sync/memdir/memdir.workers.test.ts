@@ -157,7 +157,7 @@ test("a file that comes from outside with a past time of its own keeps it; a cop
 test("exactly 250,000 bytes are taken, one more is refused before anything is stored", async () => {
   const { stub, meta } = await directory();
   expect(
-    unwrap(await stub.write({ path: "a.md", bytes: new Uint8Array(250_000), actor })),
+    unwrap(await stub.write({ path: "a.md", bytes: bytes("x".repeat(250_000)), actor })),
   ).toMatchObject({
     status: "written",
   });
@@ -267,12 +267,12 @@ test("healing writes no secret into the index, and leaves alone what is not UTF-
   await env.FILES.put(`${odd.meta.prefix}${INDEX_FILE}`, new Uint8Array([0x2d, 0x20, 0xff, 0x0a]));
   unwrap(await odd.stub.importChanges());
   expect(unwrap(await odd.stub.reconcile(actor))).toEqual([]);
-  expect(unwrap(await odd.stub.read(INDEX_FILE))?.bytes).toEqual(
-    new Uint8Array([0x2d, 0x20, 0xff, 0x0a]),
-  );
+  expect(unwrap(await odd.stub.read(INDEX_FILE))).toBeNull();
+  const there = await env.FILES.get(`${odd.meta.prefix}${INDEX_FILE}`);
+  expect(await there?.bytes()).toEqual(new Uint8Array([0x2d, 0x20, 0xff, 0x0a]));
 });
 
-test("what nobody could write here does not come in from R2: odd names and files over the limit", async () => {
+test("what nobody could write here does not come in from R2: odd names, files over the limit, no text", async () => {
   const { stub, meta } = await directory();
   for (const name of [
     "%2E%2E/%2E%2E/z.md",
@@ -283,6 +283,16 @@ test("what nobody could write here does not come in from R2: odd names and files
     await env.FILES.put(meta.prefix + name, "x");
   }
   await env.FILES.put(`${meta.prefix}huge.md`, new Uint8Array(250_001));
+  await env.FILES.put(`${meta.prefix}nul.md`, "moved\u0000 to Oslo");
+  await env.FILES.put(`${meta.prefix}bytes.md`, new Uint8Array([0x61, 0xff]));
   await env.FILES.put(`${meta.prefix}fine.md`, "fine");
   expect(unwrap(await stub.importChanges()).map((receipt) => receipt.path)).toEqual(["fine.md"]);
+  // Nor does it give way: whoever wants the path is told, and it stays as it is.
+  const reply = unwrap(await stub.write({ path: "nul.md", bytes: bytes("mine"), actor }));
+  expect(reply).toEqual({ status: "conflict", head: null });
+  expect(await (await env.FILES.get(`${meta.prefix}nul.md`))?.text()).toBe("moved\u0000 to Oslo");
+  await put(stub, "fine.md", "finer");
+  await env.FILES.put(`${meta.prefix}fine.md`, "no\u0000");
+  expect(unwrap(await stub.importChanges())).toEqual([]);
+  expect(await text(stub, "fine.md")).toBe("finer");
 });

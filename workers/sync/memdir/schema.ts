@@ -7,12 +7,13 @@ const TABLES = [
   // One row, JSON: what the store is, and where its files lie.
   "CREATE TABLE meta (id INTEGER PRIMARY KEY CHECK (id = 1), body TEXT NOT NULL, listed INTEGER NOT NULL)",
   // Every memory as it is now: what a scan needs, without its content. Its id leads here through its
-  // last version.
+  // last version. `about` and `said`: hashes of description and body, as sameness sees them. They have no
+  // index: few writes ask for them, and every write would pay for one.
   `CREATE TABLE heads (
     path TEXT PRIMARY KEY, id TEXT NOT NULL, n INTEGER NOT NULL, version TEXT NOT NULL,
     content INTEGER NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
     created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, etag TEXT, type TEXT, name TEXT,
-    description TEXT) WITHOUT ROWID`,
+    description TEXT, about INTEGER, said INTEGER) WITHOUT ROWID`,
   "CREATE INDEX heads_by_time ON heads (updated_at DESC, path)",
   // Every change ever, in order; none ever leaves, so no number comes again. `at` never falls as `n`
   // grows, so a time is found by bisection. `gone` is the path at which nothing is any more after it.

@@ -19,13 +19,16 @@ import { dropsMostPointers, LOST_POINTERS_LEAST } from "../../../src/shared/memd
 import { indexWarning } from "../../../src/shared/memdir/reconcile.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
 import { secretRefusal } from "../../../src/shared/safety/secret-scan.ts";
+import { whyUnreadable } from "../../../src/shared/text/unreadable.ts";
 import type { Written } from "./apply.ts";
 import type { Decision } from "./apply-conditionally.ts";
 import { applyConditionally, finished } from "./apply-conditionally.ts";
+import { broughtTime } from "./brought-time.ts";
 import { bytesOf } from "./contents.ts";
 import { type Directory, isStorageFull } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { aroundPath, countHeads, headAt, headById, overlapping, publicHead } from "./heads.ts";
+import { repeatOf } from "./same.ts";
 import { deletionBy, receiptBy } from "./versions.ts";
 
 type Refused = { status: "refused"; reason: RefusalReason; message: string };
@@ -51,10 +54,13 @@ export async function write(dir: Directory, request: WriteRequest): Promise<Writ
       if (clash) return finished(pathConflict(clash));
       const full = fullStore(dir);
       if (full) return finished(full);
+      const repeat = request.repeats && repeatOf(dir, path, bytes);
+      if (repeat) return finished(refused("repeat", `Refused: ${path} was not saved: ${repeat}`));
     }
+    const brought = before ? undefined : broughtTime(dir.sql, { bytes, sha256 }, actor, dir.now());
     return {
       type: "put",
-      change: { path, bytes, sha256, before, actor },
+      change: { path, bytes, sha256, before, actor, brought },
       reply: (made) => written(dir, made, request, bytes),
       isLast: true,
     };
@@ -133,6 +139,13 @@ export async function refusal(
     return refused(
       "too_large",
       `Cannot write ${path}: ${bytes.length} bytes, more than the ${MEMORY_FILE_BYTES} that a memory may have. Split it`,
+    );
+  }
+  const unreadable = whyUnreadable(bytes);
+  if (unreadable !== undefined) {
+    return refused(
+      "text",
+      `Cannot write ${path}: it holds ${unreadable}, and no reader would take it. A memory is UTF-8 text: take that out`,
     );
   }
   const lease = lostLease(dir, change);

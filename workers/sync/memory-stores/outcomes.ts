@@ -76,6 +76,8 @@ function refusal(reason: RefusalReason, message: string): MemdirError {
     case "storage":
     case "secret":
     case "path":
+    case "text":
+    case "repeat":
     case "index":
       return new MemdirError("invalid_request", message);
     case "lease_lost":

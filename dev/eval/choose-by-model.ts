@@ -34,7 +34,13 @@ export async function chooseByModel(
   const worker = async () => {
     for (const [at, question] of entries) {
       const choice = await chooseMemories(
-        { message: question.question, candidates: memories, toolsInUse: [], fallback: "none" },
+        {
+          message: question.question,
+          candidates: memories,
+          toolsInUse: [],
+          time: TIME,
+          fallback: "none",
+        },
         { choose: callOf(address, sessionOf(at)), within },
       );
       if (choice.fallback !== undefined) {
@@ -46,6 +52,9 @@ export async function chooseByModel(
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return { all, failed };
 }
+
+/** One that stands: the questions name no day that depends on it. */
+const TIME = "Tuesday, 2026-12-01, 10:00 (time zone UTC)";
 
 /** The session that a question's call names, by which a model of our own knows the question. */
 export function sessionOf(at: number): string {

@@ -4,8 +4,8 @@ import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import { autoMemory, memoryText } from "./memory-fixture.ts";
 import {
-  newSession,
   NO_BACKGROUND,
+  newSession,
   sentMessages,
   serviceOfFile,
   stored,
@@ -19,14 +19,27 @@ const { memories, memoryVersions } = client.beta.memoryStores;
 
 /** Words that nobody says in a conversation of these tests: where they are, the memory's text is. */
 const SECRET = "xylophone-of-uncle-bert";
-const TEXT = memoryText("Vault", `where the vault key lies, ${SECRET}`, "reference", `In Oslo, ${SECRET}.`);
+const TEXT = memoryText(
+  "Vault",
+  `where the vault key lies, ${SECRET}`,
+  "reference",
+  `In Oslo, ${SECRET}.`,
+);
 
 async function world(workspace: string) {
   const first = await newSession(client, workspace);
   const { store_id: store, directory } = await autoMemory(client, first);
   const made = await memories.create(store, { path: "/vault.md", content: TEXT });
-  await memories.create(store, { path: "/MEMORY.md", content: `- [Vault](vault.md) - ${SECRET}\n- [Tea](tea.md) - likes tea\n` }).catch(() => {});
-  await memories.create(store, { path: "/tea.md", content: memoryText("Tea", "likes tea", "user") });
+  await memories
+    .create(store, {
+      path: "/MEMORY.md",
+      content: `- [Vault](vault.md) - ${SECRET}\n- [Tea](tea.md) - likes tea\n`,
+    })
+    .catch(() => {});
+  await memories.create(store, {
+    path: "/tea.md",
+    content: memoryText("Tea", "likes tea", "user"),
+  });
   return { first, store, directory, id: made.id };
 }
 
@@ -67,7 +80,10 @@ test("a deleted memory is told with the next message, once, and to whom it was s
   await turn(client, first, "hello there");
   await turn(client, other, "hello there");
   expect(lastRequest(first)).toContain(SECRET);
-  const late = await memories.create(store, { path: "/late.md", content: memoryText("Late", "came later") });
+  const late = await memories.create(store, {
+    path: "/late.md",
+    content: memoryText("Late", "came later"),
+  });
   await memories.delete(id, { memory_store_id: store });
   await memories.delete(late.id, { memory_store_id: store });
   const told = (session: string) => {

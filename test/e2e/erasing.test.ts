@@ -1,6 +1,5 @@
 // TRUTH-03: what was deleted is told to open sessions, what was redacted is in none of them any more.
 
-import type Anthropic from "@anthropic-ai/sdk";
 import { expect, test } from "vitest";
 import { autoMemory, memoryText } from "./memory-fixture.ts";
 import {

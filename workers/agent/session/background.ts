@@ -5,7 +5,6 @@ import { overBudget, utcDay } from "../../../src/platform/budget.ts";
 import { errorName, log } from "../../../src/platform/log.ts";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
-import { unwrap } from "../../../src/platform/objects/reply.ts";
 import type { ExtractReply } from "../../../src/platform/objects/session-rpc.ts";
 import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { sendWork } from "../../../src/platform/queue.ts";
@@ -34,7 +33,7 @@ export interface Background {
   run(final: boolean): Promise<ExtractReply>;
   /** Runs what is due, at most until then; what is left is stopped. */
   drain(until: number): Promise<void>;
-  /** Stops the run in flight and gives its lease back: what it still writes is refused. Never throws. */
+  /** Stops what runs and begins nothing any more. Never throws. */
   stop(): Promise<void>;
   /** Reports what the account does not know; never throws. */
   reportUsage(): Promise<void>;
@@ -59,6 +58,23 @@ export function createBackground(session: SessionContext, gone = () => false): B
   let running: { stop: AbortController; done: Promise<ExtractReply> } | undefined;
   /** Whether this instance has taken over what one before it left in the middle. */
   let tookOver = false;
+  /** Nothing begins any more, also where somebody still waits for what is due. */
+  let ended = false;
+
+  /** What a run that is cut off still writes is refused once its lease is given back. */
+  const cutOff = async () => {
+    // It may have stopped, and be nobody's run any more, by the time that its lease is given back.
+    const cut = running;
+    cut?.stop.abort();
+    const meta = readMeta(sql);
+    const { lease } = readExtraction(sql);
+    if (meta.memory.enabled && lease !== null) {
+      const stub = memdirStub(env, userOwner(meta), meta.memory.storeId);
+      const given = await stub.release("extraction", lease);
+      if (given.ok && given.value !== null) await wakeNext(session, given.value);
+    }
+    await within(STOP_MS, cut?.done.catch(() => {}) ?? Promise.resolve());
+  };
 
   const start = (final: boolean) => {
     const stop = new AbortController();
@@ -81,7 +97,7 @@ export function createBackground(session: SessionContext, gone = () => false): B
 
   const background: Background = {
     notifyQueue() {
-      const at = background.notifyAt();
+      const at = ended ? undefined : background.notifyAt();
       if (at === undefined || at > session.now() || running) return;
       const { memory, tenant, user, id } = readMeta(sql);
       if (!memory.enabled) return;
@@ -103,6 +119,7 @@ export function createBackground(session: SessionContext, gone = () => false): B
       return lease !== null && !tookOver ? session.now() : resendAt;
     },
     async run(wanted) {
+      if (ended) return { status: "none" };
       if (running) return { status: "waiting" };
       const { requested, cursor, lease } = readExtraction(sql);
       // No turn follows in an archived session either.
@@ -112,15 +129,16 @@ export function createBackground(session: SessionContext, gone = () => false): B
         session.commit(() => changeExtraction(sql, { resendAt: session.now() + RESEND_MOST_MS }));
         return { status: "none" };
       }
+      if (ended) return { status: "none" };
       return running ? { status: "waiting" } : start(final);
     },
     async drain(until) {
       const { memory } = readMeta(sql);
       if (!memory.enabled || session.settings.EXTRACTION_EVERY_TURNS === 0) return;
-      if (await background.overBudget()) return;
+      if ((await background.overBudget()) || ended) return;
       // What is not done in time is due from here on, also where a crash comes in between.
       session.commit(() => requestAll(sql, session.now()));
-      while (session.now() < until) {
+      while (!ended && session.now() < until) {
         const work = running?.done ?? start(true);
         const reply = await within(
           until - session.now(),
@@ -130,26 +148,16 @@ export function createBackground(session: SessionContext, gone = () => false): B
         const ms = reply.status === "retry" ? reply.afterMs : LOOK_MS;
         if (reply.status !== "done") await delay(Math.min(ms, until - session.now()));
       }
-      if (running) await background.stop();
+      if (running) await cutOff();
     },
     async stop() {
-      // It may have stopped, and be nobody's run any more, by the time that its lease is given back.
-      const work = running;
-      work?.stop.abort();
+      ended = true;
       try {
-        const meta = readMeta(sql);
-        const { lease } = readExtraction(sql);
-        if (meta.memory.enabled && lease !== null) {
-          // What a run that is cut off still writes is refused from here on.
-          const stub = memdirStub(env, userOwner(meta), meta.memory.storeId);
-          const given = unwrap(await stub.release("extraction", lease));
-          if (given !== null) await wakeNext(session, given);
-        }
+        await cutOff();
       } catch (error) {
         // A lease that is not given back passes on by itself.
-        log("extraction.lease_not_given", { error: errorName(error) });
+        log("extraction.not_cut_off", { error: errorName(error) });
       }
-      await within(STOP_MS, work?.done.catch(() => {}) ?? Promise.resolve());
     },
     reportUsage: () => reports.send(),
     reports,

@@ -1,5 +1,5 @@
-// The end of a session. Where it is archived, work in flight is finished, but not for ever; where it is
-// deleted, it is stopped.
+// The end of a session. One that is archived waits for its work in flight, but not for ever; one that is
+// deleted stops it.
 
 import { errorName, log } from "../../../src/platform/log.ts";
 import { within } from "../../../src/platform/sleep.ts";
@@ -31,14 +31,14 @@ export async function drain(work: InFlight, drainMs: number): Promise<void> {
   await drainBackground(work, until);
 }
 
-/** Stops what is in flight, so that nothing of it comes after. What was committed before stays. */
-export async function stopNow({ running, background, notes }: InFlight): Promise<void> {
+/** Stops what is in flight for good: nothing of it comes after. What was committed before stays. */
+export async function stopAll({ running, background, notes }: InFlight): Promise<void> {
   const update = notes.inFlight();
   running?.stop.abort();
   notes.stop();
   await Promise.all([
-    running && within(LAST_MS, running.done),
-    update && within(LAST_MS, update),
+    within(LAST_MS, running?.done ?? Promise.resolve()),
+    within(LAST_MS, update ?? Promise.resolve()),
     background.stop(),
   ]);
   await within(LAST_MS, background.reportUsage());

@@ -23,7 +23,7 @@ import { runTurn } from "../turn/run-turn.ts";
 import { createBackground } from "./background.ts";
 import { compactIdle, compactionDue } from "./compact-request.ts";
 import type { Running } from "./drain.ts";
-import { drain, stopNow } from "./drain.ts";
+import { drain, stopAll } from "./drain.ts";
 import { nextAlarm } from "./next-alarm.ts";
 import type { Reports } from "./report.ts";
 
@@ -214,7 +214,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     extract: () => background.run(false),
     dropExtraction: (upTo) => dropBatch(session, upTo),
     drain: (drainMs) => drain(inFlight(), drainMs),
-    stop: () => stopNow(inFlight()),
+    stop: () => stopAll(inFlight()),
     settleLosses: () => settleLosses(session),
   };
 }

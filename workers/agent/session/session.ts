@@ -46,6 +46,8 @@ export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;
   readonly #subscribers = new Set<Subscriber>();
   #deletion: Promise<void> | undefined;
+  /** From the first attempt on: one that fails is tried again, and nothing begins in between. */
+  #deleting = false;
   #gone = false;
   #madeWork: SessionWork | undefined;
 
@@ -171,7 +173,8 @@ export class Session extends DurableObject<AgentEnv> {
         this.#work.reports.changed();
         this.#work.startDue();
         await this.#work.drain(variablesOf(this.env).EXTRACTION_DRAIN_MS);
-        this.#work.startDue();
+        // It may have been deleted meanwhile.
+        this.#open();
       }
       return this.#shape();
     });
@@ -251,7 +254,7 @@ export class Session extends DurableObject<AgentEnv> {
       preview: (frames) => {
         for (const subscriber of this.#subscribers) subscriber.preview(frames);
       },
-      state: () => (this.#gone ? "gone" : this.#deletion ? "deleting" : "alive"),
+      state: () => (this.#gone ? "gone" : this.#deleting ? "deleting" : "alive"),
     });
     return this.#madeWork;
   }
@@ -269,6 +272,7 @@ export class Session extends DurableObject<AgentEnv> {
 
   async #clear(): Promise<void> {
     this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
+    this.#deleting = true;
     this.#work.reports.changed();
     this.#work.reports.tell();
     this.#work.setAlarm();

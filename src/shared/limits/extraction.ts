@@ -21,3 +21,5 @@ export const RESEND_MOST_MS = 10 * 60 * 1000;
 export const QUEUE_DELAY_MOST_S = 15 * 60;
 /** Calls in the log of a fork. */
 export const FORK_LOG_CALLS = 500;
+/** How long a queue message waits for the run that it started, in milliseconds; the run goes on either way. */
+export const EXTRACT_REPLY_MS = 2_000;

@@ -13,6 +13,7 @@ import { within } from "../../../src/platform/sleep.ts";
 import { forgetState, transaction } from "../../../src/platform/state.ts";
 import { variablesOf } from "../../../src/platform/variables.ts";
 import type { Precondition } from "../../../src/shared/files/store.ts";
+import { EXTRACT_REPLY_MS } from "../../../src/shared/limits/extraction.ts";
 import type { AgentEnv } from "../../env.ts";
 import type { ClientEvent } from "../contract/client-events.ts";
 import type { NotesPage } from "../notes/notes-page.ts";
@@ -38,9 +39,6 @@ import type { Created } from "./session-shape.ts";
 import { listedFixed, listedState, sessionShape } from "./session-shape.ts";
 import type { SessionWork } from "./session-work.ts";
 import { createSessionWork } from "./session-work.ts";
-
-/** How long a call waits for the run that it started, in milliseconds; the run goes on either way. */
-const EXTRACT_REPLY_MS = 2_000;
 
 export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;

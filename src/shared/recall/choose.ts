@@ -47,8 +47,9 @@ interface Choice extends Selection {
 }
 
 /**
- * Calls the small model once, with secrets masked. If that or the call fails, is late or cannot be read, the words of the message
- * choose in its place, or nothing is chosen, by `fallback`. Without candidates there is no call.
+ * Calls the small model once, with secrets masked. If that or the call fails, is late or cannot be read,
+ * the words of the message choose in its place, or nothing is chosen, by `fallback`. Without candidates
+ * there is no call. Only a model that was shown the whole message can say that it states nothing.
  */
 export async function chooseMemories(
   request: {
@@ -65,10 +66,13 @@ export async function chooseMemories(
   const none: Choice = { selected: [], dropped: [], source: "none" };
   const { message, candidates } = request;
   if (candidates.length === 0) return none;
-  const answer = await ask(request, ports);
+  const { answer, wholeSent } = await ask(request, ports);
   const selection =
     answer.status === "answered" ? readSelection(answer.text, candidates) : undefined;
-  if (selection) return { ...selection, source: "model" };
+  if (selection) {
+    const worthKeeping = wholeSent ? selection.worthKeeping : selection.worthKeeping || undefined;
+    return { ...selection, worthKeeping, source: "model" };
+  }
   const fallback = answer.status === "failed" ? answer.cause : "unreadable";
   if (request.fallback === "none") return { ...none, fallback };
   const selected = selectByWords(message, candidates, RECALL_FILES);
@@ -78,10 +82,10 @@ export async function chooseMemories(
 async function ask(
   asked: Parameters<typeof selectMessage>[0],
   ports: ChoosePorts,
-): Promise<ChooseAnswer> {
-  if (!ports.choose) return { status: "failed", cause: "budget" };
+): Promise<{ answer: ChooseAnswer; wholeSent: boolean }> {
+  if (!ports.choose) return failed("budget");
   const masked = await maskAll(asked, ports.mask).catch(() => undefined);
-  if (!masked) return { status: "failed", cause: "unmasked" };
+  if (!masked) return failed("unmasked");
   const request = {
     system: SELECT_SYSTEM,
     message: selectMessage(masked),
@@ -90,10 +94,16 @@ async function ask(
   };
   try {
     const answer = await ports.within(RECALL_SELECT_MS, ports.choose(request));
-    return answer ?? { status: "failed", cause: "late" };
+    if (!answer) return failed("late");
+    const isWhole = cutCharacters(asked.message, RECALL_QUERY_CHARACTERS) === masked.message;
+    return { answer, wholeSent: isWhole };
   } catch {
-    return { status: "failed", cause: "failed" };
+    return failed("failed");
   }
+}
+
+function failed(cause: string): { answer: ChooseAnswer; wholeSent: boolean } {
+  return { answer: { status: "failed", cause }, wholeSent: false };
 }
 
 /** How much more than is sent is looked at: what a cut would halve could not be recognised. */

@@ -244,6 +244,22 @@ it.each([
   expect(withoutRead(recalled, new Set(["deploy.md"])).worthKeeping).toBe(worth);
 });
 
+it.each([
+  ["is cut", `What is this? ${"a ".repeat(RECALL_QUERY_CHARACTERS)} We moved to Oslo.`],
+  ["had a secret", "What is SECRET here, and who has it?"],
+])("of a message that %s nobody says that it states nothing", async (_what, message) => {
+  const says = (worth: boolean): Partial<RecallPorts> => ({
+    mask: async (text) => text.replace("SECRET", "[secret]"),
+    choose: async () => ({
+      status: "answered",
+      text: `{"selected_memories":[],"worth_keeping":${worth}}`,
+    }),
+  });
+  const worthOf = async (worth: boolean) =>
+    (await recall(input({ message }), portsOf(MEMORIES, [], says(worth)))).worthKeeping;
+  expect([await worthOf(false), await worthOf(true)]).toEqual([undefined, true]);
+});
+
 test("TRUTH-06: an attachment names the date of the last change, and can be read rightly weeks later", async () => {
   const scan = async () => [
     candidate("deploy.md", { updatedAt: NOW - 60_000 }),

@@ -52,6 +52,22 @@ test("TRUTH-06, TRUTH-09: body, date and path are attached once, also where the 
   expect(JSON.stringify(last)).toContain(attached);
 });
 
+test("TRUTH-06: the date of the last change is that of the user's place", async () => {
+  await sessionWith("zone", { "tea.md": memoryText("Tea", "which tea the user drinks", "user") });
+  // A place where the day is another one than in UTC now.
+  const isLate = new Date().getUTCHours() >= 11;
+  const time_zone = isLate ? "Pacific/Kiritimati" : "Pacific/Pago_Pago";
+  const { id } = await client.beta.sessions.create({
+    agent: "default",
+    environment_id: "zone",
+    metadata: { time_zone },
+  });
+  await turn(client, id, "Which green tea do I drink?");
+  const there = new Intl.DateTimeFormat("en-CA", { timeZone: time_zone }).format(new Date());
+  expect(there).not.toBe(TODAY);
+  expect(JSON.stringify(sentMessages(service.model, id)[0])).toContain(`Changed ${there}, today:`);
+});
+
 test("TRUTH-09: what was read under one name is not offered under another", async () => {
   const id = await sessionWith("read", {
     "tea.md": memoryText("Tea", "which tea the user drinks", "user"),

@@ -1,6 +1,7 @@
 // The choice by a model behind the Messages API, by the code that the service runs.
 
 import { createAnthropicModel } from "../../src/platform/anthropic/model.ts";
+import { createSecretMask } from "../../src/platform/secrets/secret-mask.ts";
 import { within } from "../../src/platform/sleep.ts";
 import { ANSWER_BYTES } from "../../src/shared/limits/turn.ts";
 import { requestAnswer } from "../../src/shared/loop/model.ts";
@@ -18,6 +19,13 @@ export interface ModelAddress {
 /** Calls at a time: a real model has a limit for them. */
 const AT_ONCE = 4;
 const IDLE_MS = 90_000;
+/** Each question is the first of its session, on the same day. */
+const BEGINNING = {
+  recent: [],
+  toolsInUse: [],
+  time: "Tuesday, 2026-12-01, 12:00 (time zone UTC)",
+};
+const mask = createSecretMask();
 
 /**
  * Asks a model by the service's own prompt, schema and reading of the answer. `failed` counts calls
@@ -34,14 +42,8 @@ export async function chooseByModel(
   const worker = async () => {
     for (const [at, question] of entries) {
       const choice = await chooseMemories(
-        {
-          message: question.question,
-          candidates: memories,
-          toolsInUse: [],
-          time: TIME,
-          fallback: "none",
-        },
-        { choose: callOf(address, sessionOf(at)), within },
+        { message: question.question, candidates: memories, ...BEGINNING, fallback: "none" },
+        { choose: callOf(address, sessionOf(at)), mask, within },
       );
       if (choice.fallback !== undefined) {
         failed.set(choice.fallback, (failed.get(choice.fallback) ?? 0) + 1);
@@ -52,9 +54,6 @@ export async function chooseByModel(
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return { all, failed };
 }
-
-/** One that stands: the questions name no day that depends on it. */
-const TIME = "Tuesday, 2026-12-01, 10:00 (time zone UTC)";
 
 /** The session that a question's call names, by which a model of our own knows the question. */
 export function sessionOf(at: number): string {

@@ -41,9 +41,10 @@ describe("recall", () => {
     const [block] = message.content;
     expect(block?.type === "text" && JSON.parse(block.text)).toEqual({
       selected_memories: selected,
+      worth_keeping: true,
     });
     expect(await client.messages.stream(params(query), options).finalText()).toBe(
-      JSON.stringify({ selected_memories: selected }),
+      JSON.stringify({ selected_memories: selected, worth_keeping: true }),
     );
   });
 

@@ -16,7 +16,7 @@ export function selectMemories(view: View): ScriptStep {
     .sort((left, right) => right.score - left.score)
     .slice(0, MAX_SELECTED)
     .map(({ memory }) => memory.file);
-  return { text: JSON.stringify({ selected_memories: selected }) };
+  return { text: JSON.stringify({ selected_memories: selected, worth_keeping: true }) };
 }
 
 function wordsOf({ file, description }: ListedMemory): Set<string> {

@@ -145,15 +145,23 @@ export function fileText(result: string): string {
   return lines.flatMap((line) => numbered.exec(line)?.[1] ?? []).join("\n");
 }
 
+const MEMORY = /^<memory path="([^"]+)"[^>]*>\n([\s\S]*?)\n<\/memory>$/gm;
 const FRONTMATTER = /^---[ \t]*\n[\s\S]*?\n---[ \t]*$/gm;
 const FILE_LINE = /^.*?([^\s`"'(<>]+\.md)\b.*$/gm;
 
-// A reminder may hold several memories: each is a line that names a file, then its frontmatter and
-// body. Where none has frontmatter, the first file named is the only one. The index is none.
+// A reminder may hold several memories: each in its tag, or as a line that names a file, then its
+// frontmatter and body. Where none has frontmatter, the first file named is the only one. The index is none.
 function recalledIn(turn: Turn): Recalled[] {
   if (turn.role !== "user") return [];
   return [...saidIn(turn).matchAll(REMINDER)].flatMap(([, inner = ""]) => {
     if (inner.includes("<memory_index")) return [];
+    const tagged = [...inner.matchAll(MEMORY)];
+    if (tagged.length > 0) {
+      return tagged.map(([, path = "", text = ""]) => ({
+        file: path.split("/").at(-1) ?? "",
+        text,
+      }));
+    }
     const starts = [...inner.matchAll(FRONTMATTER)].map(({ index }) => index);
     const named = [...inner.matchAll(FILE_LINE)];
     const owners = starts.map((start) => named.findLast(({ index }) => index < start));

@@ -195,7 +195,7 @@ export interface Losses {
   /** From here on it is asked next. */
   cursor: LossCursor;
   /** Paths of memories that are no more, and the session that deleted each, if one did. */
-  deleted: { path: string; sessionId: string | null }[];
+  deleted: { path: string; memoryId: string; sessionId: string | null }[];
   /** SHA-256 of each path whose content was redacted: the paths themselves went with it. */
   redacted: string[];
 }

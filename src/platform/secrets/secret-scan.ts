@@ -27,7 +27,7 @@ const LEFT_OUT = new Set([
   "@secretlint/secretlint-rule-gcp",
 ]);
 
-const RULES: readonly SecretLintRuleCreator[] = [
+export const RULES: readonly SecretLintRuleCreator[] = [
   ...recommended.filter((rule) => !LEFT_OUT.has(rule.meta.id)),
   ...TOKENS,
   PRIVATE_KEY,
@@ -60,16 +60,23 @@ async function scan(
   lineOf: (index: number) => number,
 ): Promise<SecretHit[]> {
   const hits = new Map<string, SecretHit>();
-  for (const view of new Set([text, plainView(text)])) {
-    for (const rule of rules) {
-      await runRule(rule, view, (name, index) => {
-        if (hits.size >= MOST_HITS) return;
-        const line = lineOf(index);
-        hits.set(`${name}:${line}`, { rule: name, line });
-      });
-    }
-  }
+  await eachSecret(rules, text, (name, start) => {
+    if (hits.size >= MOST_HITS) return;
+    const line = lineOf(start);
+    hits.set(`${name}:${line}`, { rule: name, line });
+  });
   return [...hits.values()].sort((a, b) => a.line - b.line || (a.rule < b.rule ? -1 : 1));
+}
+
+/** Every hit of every rule, as `runRule` gives it; a hit may come more than once. */
+export async function eachSecret(
+  rules: readonly SecretLintRuleCreator[],
+  text: string,
+  found: (rule: string, start: number, end: number) => void,
+): Promise<void> {
+  for (const view of new Set([text, plainView(text)])) {
+    for (const rule of rules) await runRule(rule, view, found);
+  }
 }
 
 /** Lines from 1 by binary search. The views of a text keep its length, so they share one counter. */

@@ -1,6 +1,7 @@
 // The views of a thread on disk. Each compaction or shrinking adds a row.
 
 import * as z from "zod";
+import type { Entry } from "../../shared/thread/entry.ts";
 import type { Message } from "../../shared/thread/messages.ts";
 import type { Shown, View } from "../../shared/thread/view.ts";
 import { sentMessages, show, WHOLE } from "../../shared/thread/view.ts";
@@ -59,6 +60,14 @@ export function readShown(thread: Thread, scope: Scope = {}): Shown {
   const { upToTurn } = scope;
   const upTo = upToTurn === undefined ? undefined : lastEntryOf(thread, upToTurn);
   return show(view, readEntries(thread, { after: view.cut, upTo }));
+}
+
+/** At most so many entries just before a turn, as the model sees them; none of a view's head. */
+export function readRecent(thread: Thread, turn: number, most: number): Entry[] {
+  const upTo = lastEntryOf(thread, turn - 1);
+  const view = readView(thread);
+  const after = Math.max(view.cut, upTo - most);
+  return show(view, readEntries(thread, { after, upTo })).tail;
 }
 
 /** The messages of a request; the API always accepts them. */

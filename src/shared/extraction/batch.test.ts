@@ -21,6 +21,12 @@ describe("markOf", () => {
     expect(markOf({ reason: "iterations", limit: 50 }, false)).toBe("open");
     expect(markOf(undefined, false)).toBe("open");
   });
+
+  it("a final answer to one who stated nothing is quiet; what wrote or broke off is not", () => {
+    expect(markOf({ reason: "end_turn" }, false, true)).toBe("quiet");
+    expect(markOf({ reason: "end_turn" }, true, true)).toBe("written");
+    expect(markOf({ reason: "interrupted" }, false, true)).toBe("open");
+  });
 });
 
 describe("nextBatch", () => {
@@ -63,8 +69,27 @@ describe("nextBatch", () => {
     expect(nextBatch([], { final: true })).toEqual({ cursor: undefined, batch: undefined });
   });
 
+  it("quiet turns ask for nothing: they wait for a due one, or for the end", () => {
+    expect(nextBatch(turns(["quiet", "quiet"]))).toEqual({ cursor: undefined, batch: undefined });
+    expect(nextBatch(turns(["quiet", "quiet", "due"])).batch).toEqual({ first: 1, last: 3 });
+    expect(nextBatch(turns(["quiet"]), { final: true }).batch).toEqual({ first: 1, last: 1 });
+  });
+
+  it("a turn that wrote takes the quiet ones just before it along, and no other", () => {
+    expect(nextBatch(turns(["quiet", "quiet", "written", "quiet"]))).toEqual({
+      cursor: 3,
+      batch: undefined,
+    });
+    expect(nextBatch(turns(["written", "quiet", "due"]))).toEqual({
+      cursor: 1,
+      batch: { first: 2, last: 3 },
+    });
+    expect(nextBatch(turns(["quiet", "open", "written"])).cursor).toBeUndefined();
+    expect(nextBatch(turns(["quiet", "due", "written"])).batch).toEqual({ first: 1, last: 2 });
+  });
+
   it("whatever the turns: batch by batch, each is looked at once and in order", () => {
-    const mark = fc.constantFrom<TurnMark>("due", "written", "open");
+    const mark = fc.constantFrom<TurnMark>("due", "written", "open", "quiet");
     const one = fc.record({ mark, messages: fc.integer({ min: 0, max: 30 }) });
     fc.assert(
       fc.property(fc.array(one, { maxLength: 30 }), (drawn) => {
@@ -81,7 +106,12 @@ describe("nextBatch", () => {
           cursor = batch.last;
         }
         expect(cursor).toBe(all.length);
-        expect(looked).toEqual(all.filter((turn) => turn.mark !== "written").map(({ n }) => n));
+        const kept = new Set(looked);
+        expect(looked).toEqual([...kept].sort((a, b) => a - b));
+        for (const { n, mark } of all) {
+          if (mark === "quiet") continue;
+          expect(kept.has(n)).toBe(mark !== "written");
+        }
       }),
     );
   });

@@ -7,9 +7,10 @@ import type { LoopOutcome } from "../loop/steps.ts";
 /**
  * `due`: the turn ended with a final answer, so an extraction may follow it. `written`: the main agent
  * wrote to the memory itself, so no extraction does. `open`: the turn ended otherwise; an extraction
- * looks at it together with the turns around it.
+ * looks at it together with the turns around it. `quiet`: it ended with a final answer and its user
+ * stated nothing that could matter later, so it asks for no extraction by itself.
  */
-export type TurnMark = "due" | "written" | "open";
+export type TurnMark = "due" | "written" | "open" | "quiet";
 
 export interface MarkedTurn {
   n: number;
@@ -33,14 +34,19 @@ export interface NextBatch {
 
 /**
  * The mark of a turn with this outcome. A turn that wrote is `written` whatever its outcome: the main
- * agent saw its messages and could save them.
+ * agent saw its messages and could save them. `statesNothing`: it is known that its user said nothing
+ * that could matter later.
  */
-export function markOf(outcome: LoopOutcome | undefined, wrote: boolean): TurnMark {
+export function markOf(
+  outcome: LoopOutcome | undefined,
+  wrote: boolean,
+  statesNothing = false,
+): TurnMark {
   if (wrote) return "written";
   switch (outcome?.reason) {
     case "end_turn":
     case "stopped":
-      return "due";
+      return statesNothing ? "quiet" : "due";
     default:
       return "open";
   }
@@ -49,8 +55,8 @@ export function markOf(outcome: LoopOutcome | undefined, wrote: boolean): TurnMa
 /**
  * The oldest of the turns after the cursor (`turns`, in order) that an extraction should look at: whole
  * turns, at least one, with at most so many messages and tokens. A batch never spans a `written` turn,
- * so that skipping that one skips no other. Open turns at the end need a due one after them, unless
- * `final` says that none will come.
+ * so that skipping that one skips no other but quiet ones just before it. Open and quiet turns at the end
+ * need a due one after them, unless `final` says that none will come.
  */
 export function nextBatch(
   turns: readonly MarkedTurn[],
@@ -60,9 +66,11 @@ export function nextBatch(
     tokens: tokensMost = Number.POSITIVE_INFINITY,
   } = {},
 ): NextBatch {
-  const start = turns.findIndex(({ mark }) => mark !== "written");
-  const cursor = (start < 0 ? turns : turns.slice(0, start)).at(-1)?.n;
-  const [first, ...rest] = start < 0 ? [] : turns.slice(start);
+  const unseen = turns.findIndex(({ mark }) => mark !== "written" && mark !== "quiet");
+  const passed = turns.slice(0, unseen < 0 ? turns.length : unseen);
+  const start = passed.findLastIndex(({ mark }) => mark === "written") + 1;
+  const cursor = turns[start - 1]?.n;
+  const [first, ...rest] = turns.slice(start);
   if (!first) return { cursor, batch: undefined };
 
   let last = first.mark === "due" ? first.n : undefined;

@@ -15,6 +15,14 @@ export const RECALL_TOKENS = 256;
 export const RECALL_SELECT_MS = 10_000;
 /** The user's message for the selector, in characters: a question fits, a pasted log does not. */
 export const RECALL_QUERY_CHARACTERS = 4000;
+/** Turns before the question that the selector is shown in short. */
+export const RECALL_RECENT_TURNS = 2;
+/** Of each text of theirs: its beginning and its end, in characters each. */
+export const RECALL_RECENT_CHARACTERS = 160;
+/** Entries before the question in which those texts are looked for. */
+export const RECALL_RECENT_ENTRIES = 40;
+/** A body of fewer words does not stand by itself: it is shown with its frontmatter. */
+export const RECALL_BODY_WORDS = 4;
 /** Timeout for the checks of claims, in milliseconds. */
 export const RECALL_VERIFY_MS = 2_000;
 /**

@@ -5,17 +5,18 @@ import { DAY, DIRECTORY } from "./recall-fixture.ts";
 const memory = (file: string, more: Partial<AttachedMemory> = {}): AttachedMemory => ({
   path: `${DIRECTORY}/${file}`,
   shown: `---\nname: ${file}\n---\n\nAbout ${file}.`,
+  changed: "2026-11-30",
   ...{ cut: false, totalBytes: 100, ageMs: 0, unconfirmed: [] },
   ...more,
 });
 
 describe("the attachment", () => {
-  it("is one reminder: what it is, then each memory with its name, age and text", () => {
+  it("is one reminder: what it is, then each memory with its date, age, path and text", () => {
     const text = attachmentOf([memory("a.md"), memory("notes/b.md", { ageMs: DAY })]);
     expect(text).toMatch(/^<system-reminder>\n.+\n<\/system-reminder>$/s);
     expect(text.split("\n\n").slice(1).join("\n\n")).toBe(
-      `a.md (today)\n<memory path="${DIRECTORY}/a.md">\n---\nname: a.md\n---\n\nAbout a.md.\n</memory>\n\n` +
-        `b.md (yesterday)\n<memory path="${DIRECTORY}/notes/b.md">\n---\nname: notes/b.md\n---\n\nAbout notes/b.md.\n</memory>\n` +
+      `Changed 2026-11-30, today:\n<memory path="${DIRECTORY}/a.md">\n---\nname: a.md\n---\n\nAbout a.md.\n</memory>\n\n` +
+        `Changed 2026-11-30, yesterday:\n<memory path="${DIRECTORY}/notes/b.md">\n---\nname: notes/b.md\n---\n\nAbout notes/b.md.\n</memory>\n` +
         "</system-reminder>",
     );
     const introduction = text.split("\n\n")[0] ?? "";
@@ -52,8 +53,11 @@ describe("the attachment", () => {
     [2 * DAY, "2 days ago", true],
     [47 * DAY, "47 days ago", true],
   ])("TRUST-03: says an age of %s ms as %s", (ageMs, words, noted) => {
-    const text = attachmentOf([memory("a.md", { ageMs })]);
-    expect(text).toContain(`\na.md (${words})\n`);
+    const changed = ageMs === undefined ? undefined : "2026-10-14";
+    const text = attachmentOf([memory("a.md", { ageMs, changed })]);
+    expect(text).toContain(
+      changed ? `\nChanged ${changed}, ${words}:\n` : "\nChanged unknown age:\n",
+    );
     expect(text.includes("may be out of date")).toBe(noted);
   });
 
@@ -104,17 +108,16 @@ describe("the attachment", () => {
     expect(attachmentOf([memory("a.md", { shown })])).toContain(shown);
   });
 
-  it("can be taken apart by a reader that looks for file names and frontmatter", () => {
-    const text = attachmentOf([
+  it("can be taken apart by a reader that looks for its tags", () => {
+    const memories = [
       memory("a.md", { unconfirmed: ["`docs/x.md` is not there any more"], ageMs: 9 * DAY }),
-      memory("notes/b.md", { shown: "---\nname: b\n---\n\nMore is in a.md.", cut: true }),
-    ]);
-    const inner = /<system-reminder>([\s\S]*?)<\/system-reminder>/.exec(text)?.[1] ?? "";
-    const named = [...inner.matchAll(/^.*?([^\s`"'(<>]+\.md)\b.*$/gm)];
-    const owners = [...inner.matchAll(/^---[ \t]*\n[\s\S]*?\n---[ \t]*$/gm)].map(
-      ({ index }) => named.findLast((name) => name.index < index)?.[1],
+      memory("notes/b.md", { shown: "More is in a.md.", cut: true }),
+    ];
+    const found = attachmentOf(memories).matchAll(
+      /^<memory path="([^"]+)">\n([\s\S]*?)\n<\/memory>$/gm,
     );
-    expect(owners).toEqual([`${DIRECTORY}/a.md`, `${DIRECTORY}/notes/b.md`]);
-    expect(named[0]?.[1]).toBe("a.md");
+    expect([...found].map(([, path, shown]) => ({ path, shown }))).toEqual(
+      memories.map(({ path, shown }) => ({ path, shown })),
+    );
   });
 });

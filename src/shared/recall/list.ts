@@ -57,9 +57,9 @@ function lineOf({ path, type, name, description, updatedAt }: Candidate): string
   return `- ${kind}${listedName(path)} (${timeOf(updatedAt)}): ${words}`;
 }
 
-/** ISO 8601 to the second. Zero, NaN and what is beyond the range of a date are no time. */
+/** ISO 8601 to the minute. Zero, NaN and what is beyond the range of a date are no time. */
 function timeOf(updatedAt: number): string {
   const date = new Date(updatedAt);
   if (!(updatedAt > 0) || Number.isNaN(date.getTime())) return "unknown time";
-  return date.toISOString().replace(/\.\d+Z$/, "Z");
+  return date.toISOString().replace(/:\d+\.\d+Z$/, "Z");
 }

@@ -3,7 +3,7 @@ import { SCAN_FILES } from "../limits/memory.ts";
 import { offer } from "./offer.ts";
 import { candidate, DAY, NOW } from "./recall-fixture.ts";
 
-const none = { shown: new Set<string>(), read: new Set<string>() };
+const none = { shown: new Set<string>(), read: new Set<string>(), readContents: new Set<string>() };
 const pathsOf = (updated: Record<string, number>) => {
   const scanned = Object.entries(updated).map(([path, updatedAt]) =>
     candidate(path, { updatedAt }),
@@ -41,12 +41,36 @@ it("passes over what is no memory without a word, and says what was shown or rea
   const scanned = ["a.md", "MEMORY.md", "b.md", "c.md", ".x.md", "d.md", "a.md"].map((path) =>
     candidate(path),
   );
-  const seen = { shown: new Set(["b.md", "c.md"]), read: new Set(["c.md", "d.md", "MEMORY.md"]) };
+  const seen = {
+    shown: new Set(["mem_b.md", "mem_c.md"]),
+    read: new Set(["c.md", "d.md", "MEMORY.md"]),
+    readContents: new Set<string>(),
+  };
   const { offered, dropped } = offer(scanned, seen, NOW);
   expect(offered.map(({ path }) => path)).toEqual(["a.md"]);
   expect(dropped).toEqual([
     { path: "b.md", reason: "already_shown" },
     { path: "c.md", reason: "already_shown" },
     { path: "d.md", reason: "already_read" },
+  ]);
+});
+
+it("TRUTH-09: knows what was shown by its id, and what was read by its content, under any name", () => {
+  const scanned = [
+    candidate("new-name.md", { id: "mem_1" }),
+    candidate("moved.md", { sha256: "abc" }),
+    candidate("old-name.md", { id: "mem_2" }),
+  ];
+  const held = {
+    shown: new Set(["mem_1"]),
+    read: new Set<string>(),
+    readContents: new Set(["abc"]),
+  };
+  const { offered, dropped } = offer(scanned, held, NOW);
+  // Another memory that took the old name is another memory.
+  expect(offered.map(({ path }) => path)).toEqual(["old-name.md"]);
+  expect(dropped).toEqual([
+    { path: "new-name.md", reason: "already_shown" },
+    { path: "moved.md", reason: "already_read" },
   ]);
 });

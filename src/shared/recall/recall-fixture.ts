@@ -2,15 +2,16 @@
 
 import { createMapStore } from "../files/map-store.ts";
 import type { FileStore } from "../files/store.ts";
-import type { Candidate } from "./list.ts";
+import type { Scanned } from "./offer.ts";
 import type { RecallInput, RecallPorts } from "./recall.ts";
 
 export const DAY = 24 * 60 * 60 * 1000;
 export const NOW = Date.UTC(2026, 10, 30, 12);
 export const DIRECTORY = "/memory/projects/app/memory";
 
-export function candidate(path: string, more: Partial<Candidate> = {}): Candidate {
+export function candidate(path: string, more: Partial<Scanned> = {}): Scanned {
   return {
+    ...{ id: `mem_${path}`, sha256: `sha of ${path}` },
     ...{ path, type: undefined, name: undefined, description: undefined },
     ...{ updatedAt: NOW - DAY, size: 100 },
     ...more,
@@ -30,10 +31,12 @@ export async function storeOf(files: Record<string, string | Uint8Array>): Promi
 
 export const input = (more: Partial<RecallInput> = {}): RecallInput => ({
   message: "when do we deploy?",
+  recent: [],
   toolsInUse: [],
   time: "Monday, 2026-11-30, 12:00 (time zone UTC)",
   shown: new Set(),
   read: new Set(),
+  readContents: new Set(),
   sessionBytes: 0,
   directory: DIRECTORY,
   fallback: "words",
@@ -60,6 +63,8 @@ export function portsOf(
     workspace: undefined,
     within: (_ms, work) => work,
     now: () => NOW,
+    dateOf: (at) => new Date(at).toISOString().slice(0, 10),
+    mask: async (text) => text,
     ...more,
   };
 }

@@ -2,6 +2,8 @@ import { describe, expect, it, test, vi } from "vitest";
 import { SCAN_FILES } from "../limits/memory.ts";
 import {
   RECALL_FILE_BYTES,
+  RECALL_QUERY_CHARACTERS,
+  RECALL_RECENT_CHARACTERS,
   RECALL_SELECT_MS,
   RECALL_SESSION_BYTES,
   RECALL_TOKENS,
@@ -13,6 +15,7 @@ import type { ChooseRequest } from "./choose.ts";
 import {
   discardRecall,
   type Recalled,
+  type RecallInput,
   type RecallPorts,
   recall,
   wantsRecall,
@@ -79,7 +82,7 @@ describe("a search for memories", () => {
       offered: 2,
       selected: [
         { path: "coffee.md", type: null, age_days: null, bytes: 9 },
-        { path: "deploy.md", type: "project", age_days: 47, bytes: 42 },
+        { path: "deploy.md", type: "project", age_days: 47, bytes: 21 },
       ],
       dropped: [{ path: "x", reason: "not_in_list" }],
       source: "model",
@@ -87,12 +90,13 @@ describe("a search for memories", () => {
     });
     expect(recalled.candidates).toEqual(["deploy.md", "coffee.md"]);
     expect(recalled.shown).toEqual([
-      { path: "coffee.md", bytes: 9 },
-      { path: "deploy.md", bytes: 42 },
+      { id: "mem_coffee.md", path: "coffee.md", bytes: 9 },
+      { id: "mem_deploy.md", path: "deploy.md", bytes: 21 },
     ]);
-    expect(bodies(recalled)).toEqual([MEMORIES["coffee.md"], MEMORIES["deploy.md"]]);
+    expect(bodies(recalled)).toEqual([MEMORIES["coffee.md"], "We deploy on Mondays."]);
     expect(recalled.attachment).toContain(`<memory path="${DIRECTORY}/deploy.md">`);
-    expect(recalled.attachment).toContain("deploy.md (47 days ago)");
+    expect(recalled.attachment).toContain("Changed 2026-10-14, 47 days ago:");
+    expect(recalled.attachment).toContain("Changed unknown age:");
     const [request] = requests;
     expect(requests).toHaveLength(1);
     expect(request?.maxTokens).toBe(RECALL_TOKENS);
@@ -104,8 +108,8 @@ describe("a search for memories", () => {
     const memories = Object.fromEntries(names.map((name) => [name, "x"]));
     const ports = portsOf(memories, ["m000.md"]);
     const scan = vi.spyOn(ports, "scan");
-    const shown = new Set(names.slice(0, 30));
-    const read = new Set(names.slice(20, 50));
+    const shown = new Set(names.slice(0, 30).map((name) => `mem_${name}`));
+    const read = new Set(names.slice(30, 50));
     const recalled = await recall(input({ shown, read }), ports);
     expect(scan.mock.calls).toEqual([[SCAN_FILES + 50]]);
     expect(recalled.candidates).toEqual(names.slice(50, 50 + SCAN_FILES));
@@ -119,7 +123,7 @@ describe("a search for memories", () => {
     [
       "all were shown or read",
       MEMORIES,
-      input({ shown: new Set(["deploy.md"]), read: new Set(["coffee.md"]) }),
+      input({ shown: new Set(["mem_deploy.md"]), read: new Set(["coffee.md"]) }),
     ],
   ])("asks no model where %s", async (_why, memories, asked) => {
     const ports = portsOf(memories, []);
@@ -151,6 +155,7 @@ describe("REC-01, REC-02: where the model's choice does not count", () => {
     ["late", { choose: () => NEVER, within: impatient }],
     ["unreadable", { choose: async () => ({ status: "answered", text: "{}" }) }],
     ["budget", { choose: undefined }],
+    ["unmasked", { mask: () => Promise.reject(new Error("the scanner fails")) }],
     ["failed", { choose: () => Promise.reject(new Error("a port that breaks its promise")) }],
   ];
 
@@ -160,7 +165,8 @@ describe("REC-01, REC-02: where the model's choice does not count", () => {
     const recalled = await recall(input(), { ...ports, choose });
     expect(recalled.explanation).toMatchObject({ source: "words", fallback });
     expect(recalled.shown.map(({ path }) => path)).toEqual(["deploy.md"]);
-    if (choose) expect(choose).toHaveBeenCalledTimes(1);
+    expect(recalled.worthKeeping).toBeUndefined();
+    if (choose) expect(choose).toHaveBeenCalledTimes(fallback === "unmasked" ? 0 : 1);
   });
 
   it.each(cases)("(%s) nobody does, if that is wanted", async (fallback, more) => {
@@ -183,6 +189,90 @@ describe("REC-01, REC-02: where the model's choice does not count", () => {
     await recall(input(), portsOf(MEMORIES, ["deploy.md"], { within }));
     expect(waits).toEqual([RECALL_SELECT_MS]);
   });
+});
+
+describe("what the small model is told", () => {
+  const asked = async (more: Partial<RecallInput>, ports: Partial<RecallPorts> = {}) => {
+    const requests: ChooseRequest[] = [];
+    const choose: RecallPorts["choose"] = async (request) => {
+      requests.push(request);
+      return { status: "answered", text: '{"selected_memories":[]}' };
+    };
+    await recall(input(more), portsOf(MEMORIES, [], { choose, ...ports }));
+    return requests[0]?.message ?? "";
+  };
+  const mask: RecallPorts["mask"] = async (text) => text.replaceAll(/SECRETx{60}/g, "[secret]");
+
+  it("holds no secret of the message or of what was said before it, also where a cut would halve it", async () => {
+    const secret = `SECRET${"x".repeat(60)}`;
+    for (const before of [10, RECALL_QUERY_CHARACTERS - 30]) {
+      const message = `${"a ".repeat(before / 2)}${secret} end`;
+      const text = await asked({ message }, { mask });
+      expect(text).not.toContain("SECRET");
+    }
+    for (const before of [10, RECALL_RECENT_CHARACTERS - 30]) {
+      const text = `${"a ".repeat(before / 2)}${secret}${" b".repeat(300)}`;
+      const recent = [{ by: "user" as const, text }];
+      const told = await asked({ recent }, { mask });
+      expect(told).toMatch(/<recent>\nuser: a /);
+      expect(told).not.toContain("SECRET");
+    }
+  });
+
+  it("is searched by the words as they are where the model does not choose", async () => {
+    const memories = { "secretx.md": "One two three four." };
+    const ports = portsOf(memories, [], {
+      mask,
+      choose: async () => ({ status: "failed", cause: "x" }),
+    });
+    const { shown } = await recall(input({ message: "where is SECRETX now" }), ports);
+    expect(shown).toHaveLength(1);
+  });
+});
+
+it.each([
+  ["{}", undefined],
+  ['{"selected_memories":[]}', undefined],
+  ['{"selected_memories":[],"worth_keeping":"no"}', undefined],
+  ['{"selected_memories":[],"worth_keeping":true}', true],
+  ['```json\n{"selected_memories":[],"worth_keeping":false}\n```', false],
+])("an answer %j says of the message's worth: %s", async (text, worth) => {
+  const choose: RecallPorts["choose"] = async () => ({ status: "answered", text });
+  const recalled = await recall(input(), portsOf(MEMORIES, [], { choose }));
+  expect(recalled.worthKeeping).toBe(worth);
+  expect(discardRecall(recalled).worthKeeping).toBe(worth);
+  expect(withoutRead(recalled, new Set(["deploy.md"])).worthKeeping).toBe(worth);
+});
+
+it.each([
+  ["is cut", `What is this? ${"a ".repeat(RECALL_QUERY_CHARACTERS)} We moved to Oslo.`],
+  ["had a secret", "What is SECRET here, and who has it?"],
+])("of a message that %s nobody says that it states nothing", async (_what, message) => {
+  const says = (worth: boolean): Partial<RecallPorts> => ({
+    mask: async (text) => text.replace("SECRET", "[secret]"),
+    choose: async () => ({
+      status: "answered",
+      text: `{"selected_memories":[],"worth_keeping":${worth}}`,
+    }),
+  });
+  const worthOf = async (worth: boolean) =>
+    (await recall(input({ message }), portsOf(MEMORIES, [], says(worth)))).worthKeeping;
+  expect([await worthOf(false), await worthOf(true)]).toEqual([undefined, true]);
+});
+
+test("TRUTH-06: an attachment names the date of the last change, and can be read rightly weeks later", async () => {
+  const scan = async () => [
+    candidate("deploy.md", { updatedAt: NOW - 60_000 }),
+    // Clocks differ: nothing was changed tomorrow.
+    candidate("coffee.md", { updatedAt: NOW + DAY }),
+  ];
+  const ports = portsOf(MEMORIES, ["deploy.md", "coffee.md"], { scan });
+  const { attachment = "" } = await recall(input(), ports);
+  expect(attachment.match(/^Changed .*$/gm)).toEqual(Array(2).fill("Changed 2026-11-30, today:"));
+  // Three weeks later: the other session's search names the same day.
+  const later = await recall(input(), { ...ports, now: () => NOW + 21 * DAY });
+  expect(later.attachment).toContain("Changed 2026-11-30, 21 days ago:");
+  expect(later.attachment).toContain("This memory was written 21 days ago");
 });
 
 describe("REC-09: a file that cannot be read", () => {
@@ -213,10 +303,11 @@ describe("REC-09: a file that cannot be read", () => {
 describe("the limits", () => {
   it("REC-06: a big memory is cut and marked, four small ones stand beside it", async () => {
     const small = Object.fromEntries([1, 2, 3, 4].map((n) => [`s${n}.md`, "x".repeat(1024)]));
-    const memories = { "big.md": "a line of the big one\n".repeat(1862), ...small };
+    const text = `---\nname: Big\n---\n${"a line of the big one\n".repeat(1862)}`;
+    const memories = { "big.md": text, ...small };
     const recalled = await recall(input(), portsOf(memories, Object.keys(memories)));
     expect(recalled.shown.map(({ path }) => path)).toEqual(Object.keys(memories));
-    expect(recalled.attachment).toMatch(/\[Cut here: \d+ bytes are shown, the file has 40964\./);
+    expect(recalled.attachment).toMatch(/\[Cut here: \d+ bytes are shown, the file has 40982\./);
     expect(recalled.explanation.dropped).toEqual([]);
   });
 
@@ -298,6 +389,7 @@ test("a recall that came too late says so of what it had chosen, and nothing was
     attachment: undefined,
     attached: [],
     shown: [],
+    worthKeeping: undefined,
   });
 });
 
@@ -308,7 +400,7 @@ test("what the model read while it was searched for is taken out, and said so", 
 
   const one = withoutRead(recalled, new Set(["deploy.md"]));
   expect(bodies(one)).toEqual(["Oat milk."]);
-  expect(one.shown).toEqual([{ path: "coffee.md", bytes: 9 }]);
+  expect(one.shown).toEqual([{ id: "mem_coffee.md", path: "coffee.md", bytes: 9 }]);
   expect(one.explanation.selected.map(({ path }) => path)).toEqual(["coffee.md"]);
   expect(one.explanation.dropped).toEqual([{ path: "deploy.md", reason: "already_read" }]);
 

@@ -6,25 +6,26 @@ import { SCAN_FILES } from "../limits/memory.ts";
 import { RECALL_SESSION_BYTES, RECALL_TURN_BYTES, RECALL_VERIFY_MS } from "../limits/recall.ts";
 import { ageOf } from "../memdir/age.ts";
 import type { MemoryType } from "../memdir/types.ts";
+import { byteLength } from "../text/bytes.ts";
 import { decodeText } from "../text/decode.ts";
 import { type AttachedMemory, attachmentOf } from "./attach.ts";
+import { shownPart } from "./body.ts";
 import { type ChoosePorts, chooseMemories } from "./choose.ts";
 import { cutMemory, fitBudget, type MemoryCut } from "./cut.ts";
-import type { Candidate } from "./list.ts";
-import { offer } from "./offer.ts";
+import { type Held, offer, type Scanned } from "./offer.ts";
 import type { Workspace } from "./probe.ts";
+import type { Spoken } from "./recent.ts";
 import { verifyClaims } from "./verify.ts";
 import { wordCount } from "./words.ts";
 
-export interface RecallInput {
+/** Paths are relative to the memory directory. */
+export interface RecallInput extends Held {
   message: string;
+  /** What was said before it, oldest first. */
+  recent: readonly Spoken[];
   toolsInUse: readonly string[];
   /** The time now, in words. */
   time: string;
-  /** Relative paths of memories that were injected before. */
-  shown: ReadonlySet<string>;
-  /** Relative paths that the model has read or written itself. */
-  read: ReadonlySet<string>;
   /** Bytes that earlier turns injected. */
   sessionBytes: number;
   /** The agent's path of the memory directory. */
@@ -35,12 +36,14 @@ export interface RecallInput {
 
 export interface RecallPorts extends ChoosePorts {
   /** Newest first. */
-  scan(limit: number): Promise<Candidate[]>;
+  scan(limit: number): Promise<Scanned[]>;
   read(path: string): Promise<Uint8Array | undefined>;
   /** Undefined if claims cannot be checked. */
   workspace: Workspace | undefined;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** The ISO date of such a time where the user is. */
+  dateOf(at: number): string;
 }
 
 export interface Recalled {
@@ -50,12 +53,16 @@ export interface Recalled {
   attachment: string | undefined;
   /** The memories in the attachment. */
   attached: readonly AttachedMemory[];
-  /** The same by relative path; `bytes` in UTF-8. */
-  shown: { path: string; bytes: number }[];
+  /** The same by id and relative path; `bytes` in UTF-8. */
+  shown: { id: string; path: string; bytes: number }[];
+  /** Whether the message states what could matter later; undefined where no model has said. */
+  worthKeeping: boolean | undefined;
 }
 
 interface Memory extends MemoryCut {
+  id: string;
   path: string;
+  changed: string | undefined;
   type: MemoryType | undefined;
   ageMs: number | undefined;
 }
@@ -74,7 +81,7 @@ export function wantsRecall(message: string): boolean {
 export async function recall(input: RecallInput, ports: RecallPorts): Promise<Recalled> {
   const startedAt = ports.now();
   // What is not offered again must not use up the limit of the scan.
-  const excluded = new Set([...input.shown, ...input.read]).size;
+  const excluded = input.shown.size + input.read.size;
   const scanned = await undefinedOnError(() => ports.scan(SCAN_FILES + excluded));
   const now = ports.now();
   const { offered, dropped } = offer(scanned ?? [], input, now);
@@ -87,8 +94,8 @@ export async function recall(input: RecallInput, ports: RecallPorts): Promise<Re
   const { kept, over } = withinLimits(memories, input.sessionBytes);
   const names = new Set((scanned ?? []).map(({ path }) => path));
   const unconfirmed = await verify(kept, ports, names);
-  const attached = kept.map(({ path, text, ...memory }) => ({
-    ...memory,
+  const attached = kept.map(({ path, text, changed, cut, totalBytes, ageMs }) => ({
+    ...{ changed, cut, totalBytes, ageMs },
     path: `${input.directory}/${path}`,
     shown: text,
     unconfirmed: unconfirmed.get(path) ?? [],
@@ -110,7 +117,8 @@ export async function recall(input: RecallInput, ports: RecallPorts): Promise<Re
     candidates: offered.map(({ path }) => path),
     attachment: attached.length === 0 ? undefined : attachmentOf(attached),
     attached,
-    shown: kept.map(({ path, bytes }) => ({ path, bytes })),
+    shown: kept.map(({ id, path, bytes }) => ({ id, path, bytes })),
+    worthKeeping: choice.worthKeeping,
   };
 }
 
@@ -138,7 +146,7 @@ export function withoutRead(recalled: Recalled, read: ReadonlySet<string>): Reca
 }
 
 /** Empties a recall that came too late for its turn: the explanation says that nothing was used. */
-export function discardRecall({ explanation, candidates }: Recalled): Recalled {
+export function discardRecall({ explanation, candidates, worthKeeping }: Recalled): Recalled {
   const late = explanation.selected.map(({ path }) => ({ path, reason: "not_used" as const }));
   return {
     explanation: { ...explanation, selected: [], dropped: [...explanation.dropped, ...late] },
@@ -146,12 +154,13 @@ export function discardRecall({ explanation, candidates }: Recalled): Recalled {
     attachment: undefined,
     attached: [],
     shown: [],
+    worthKeeping,
   };
 }
 
 /** In parallel, in the selector's order. Leaves out what is unreadable, binary or blank. */
 async function readAll(
-  candidates: readonly Candidate[],
+  candidates: readonly Scanned[],
   ports: RecallPorts,
   now: number,
 ): Promise<Memory[]> {
@@ -161,10 +170,14 @@ async function readAll(
       return bytes === undefined ? undefined : decodeText(bytes);
     }),
   );
-  return candidates.flatMap(({ path, type, updatedAt }, at) => {
+  return candidates.flatMap(({ id, path, type, updatedAt }, at) => {
     const text = texts[at];
     if (text === undefined || text.trim() === "") return [];
-    return [{ path, type, ageMs: ageOf(updatedAt, now), ...cutMemory(text) }];
+    const ageMs = ageOf(updatedAt, now);
+    // Counted back from now, as the age is: a time in the future is now.
+    const changed = ageMs === undefined ? undefined : ports.dateOf(now - ageMs);
+    const shown = { ...cutMemory(shownPart(text)), totalBytes: byteLength(text) };
+    return [{ id, path, type, ageMs, changed, ...shown }];
   });
 }
 

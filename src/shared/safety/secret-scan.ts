@@ -1,5 +1,5 @@
-// The port of the secret scanner, which is asked before any text is stored, and the message of a
-// refusal. The platform has the scanner itself.
+// The ports of the secret scanner, which is asked before any text is stored, or is sent where it is not
+// needed whole, and the message of a refusal. The platform has the scanner itself.
 
 import { showPath } from "./path.ts";
 
@@ -16,6 +16,13 @@ export interface SecretHit {
  * if the scanner fails; the caller then refuses the write.
  */
 export type SecretScan = (file: { path: string; text: string }) => Promise<SecretHit[]>;
+
+/**
+ * The same text with `MASK` in place of what looks like a secret, for a reader that needs none of it.
+ * Rejects with MemdirError "unavailable", without content, if the scanner fails.
+ */
+export type SecretMask = (text: string) => Promise<string>;
+export const MASK = "[secret]";
 
 /** Hits that one message names. */
 const SHOWN_HITS = 8;

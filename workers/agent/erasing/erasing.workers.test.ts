@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { accountStub } from "../../../src/platform/objects/account-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { appendEntry } from "../../../src/platform/threads/entries.ts";
+import type { Receipt } from "../../../src/shared/files/receipt.ts";
 import { textDraft } from "../../../src/shared/thread/entry.ts";
 import { workHandler } from "../http/consumer.ts";
 import { readMeta } from "../rows/meta.ts";
@@ -34,7 +35,7 @@ test("a queue message cleans a session that nobody opens, and coming twice it do
     endedTurn(life.sql, "Where is the key?");
     await settleLosses(life.ports());
     const made = await write(life);
-    attach(life);
+    attach(life, made);
     await erase(life, made);
     expect(rowsOf(life)).toContain("third stone");
     store = life.store;
@@ -55,7 +56,7 @@ test("two that ask at once erase once and tell once", async () => {
     endedTurn(life.sql, "Where is the key?");
     await settleLosses(life.ports());
     const made = await write(life);
-    attach(life);
+    attach(life, made);
     await erase(life, made);
     await Promise.all([1, 2, 3].map(() => settleLosses(life.ports())));
     expect(rowsOf(life)).not.toContain("third stone");
@@ -69,7 +70,7 @@ test("a death before the erasing is on disk leaves it to be done", async () => {
     endedTurn(life.sql, "Where is the key?");
     await settleLosses(life.ports());
     const made = await write(life);
-    attach(life);
+    attach(life, made);
     await erase(life, made);
     const commit = () => {
       throw new Error("It died");
@@ -92,23 +93,23 @@ async function listedSession(): Promise<string> {
   return id;
 }
 
-async function write({ memory }: Life): Promise<string> {
+async function write({ memory }: Life): Promise<Receipt> {
   const bytes = new TextEncoder().encode(TEXT);
   const reply = unwrap(await memory().write({ path: PATH, bytes, actor }));
   if (reply.status !== "written") throw new Error(reply.status);
-  return reply.receipt.versionId;
+  return reply.receipt;
 }
 
 /** As a search would have put it into the conversation. */
-function attach({ sql }: Life): void {
+function attach({ sql }: Life, { memoryId }: Receipt): void {
   const { memory } = readMeta(sql);
   const path = `${memory.enabled ? memory.directory : ""}/${PATH}`;
   const memories = [{ path, start: 0, end: TEXT.length }];
   appendEntry(mainThread(sql), 1, textDraft({ type: "recall", memories }, TEXT));
-  sql.exec("INSERT INTO shown (path, turn, bytes) VALUES (?, 1, 10)", PATH);
+  sql.exec("INSERT INTO shown_memories (memory, turn, bytes) VALUES (?, 1, 10)", memoryId);
 }
 
-async function erase({ memory }: Life, versionId: string): Promise<void> {
+async function erase({ memory }: Life, { versionId }: Receipt): Promise<void> {
   unwrap(await memory().remove({ path: PATH, actor }));
   unwrap(await memory().redact(versionId, actor));
 }

@@ -4,7 +4,6 @@
 import * as z from "zod";
 import { readPrompt } from "../../../src/platform/threads/prompt.ts";
 import { replaceStored } from "../../../src/platform/threads/stored-results.ts";
-import { canonicalPath } from "../../../src/shared/safety/path.ts";
 import { mainThread } from "../rows/session-threads.ts";
 import { changePrompt } from "../setup/system-prompt.ts";
 import {
@@ -39,7 +38,7 @@ export async function findCopies(sql: SqlStorage, erased: Erased): Promise<Chang
   const copies = createCopies(erased);
   return [
     ...(await inPrompt(sql, erased)),
-    ...(await inMessages(sql, erased, copies)),
+    ...(await inMessages(sql, copies)),
     ...(await inEvents(sql, erased)),
     // What the copies said is known by now.
     ...(await inViews(sql, erased, copies)),
@@ -61,14 +60,14 @@ async function inPrompt(sql: SqlStorage, erased: Erased): Promise<Change[]> {
 }
 
 /** Messages of all threads, and the calls whose results are no message yet. */
-async function inMessages(sql: SqlStorage, erased: Erased, copies: Copies): Promise<Change[]> {
+async function inMessages(sql: SqlStorage, copies: Copies): Promise<Change[]> {
   const changes: Change[] = [];
-  const next = "SELECT n, origin, details, body FROM messages WHERE n > ? AND origin IN ";
+  const next = "SELECT n, turn, origin, details, body FROM messages WHERE n > ? AND origin IN ";
   const asked = `${next} ('recall', 'results', 'model') ORDER BY n LIMIT 1`;
-  type Row = { n: number; origin: string; details: string | null; body: string };
+  type Row = { n: number; turn: number; origin: string; details: string | null; body: string };
   let [row] = sql.exec<Row>(asked, -1).toArray();
   while (row) {
-    const { n, origin, details, body } = row;
+    const { n, turn, origin, details, body } = row;
     if (origin === "model" && body.includes('"tool_use"')) {
       await copies.answer(parsed(messageSchema, body)?.content ?? []);
     }
@@ -85,7 +84,8 @@ async function inMessages(sql: SqlStorage, erased: Erased, copies: Copies): Prom
         changes.push(() => {
           const left = JSON.stringify({ memories: [] });
           sql.exec("UPDATE messages SET details = ?, body = ? WHERE n = ?", left, message, n);
-          for (const path of paths) forgetShown(sql, erased, path);
+          // What else stood in it may be attached again.
+          sql.exec("DELETE FROM shown_memories WHERE turn = ?", turn);
         });
       }
     }
@@ -229,12 +229,6 @@ async function inKnown(sql: SqlStorage, erased: Erased): Promise<Change[]> {
     changes.push(() => void sql.exec("DELETE FROM read_files WHERE path = ?", path));
   }
   return changes;
-}
-
-function forgetShown(sql: SqlStorage, { directory }: Erased, path: string): void {
-  const canonical = canonicalPath(path);
-  if (canonical.status === "refused") return;
-  sql.exec("DELETE FROM shown WHERE path = ?", canonical.path.slice(directory.length + 1));
 }
 
 async function some<T>(items: readonly T[], holds: (item: T) => Promise<boolean>) {

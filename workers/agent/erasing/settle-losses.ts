@@ -65,7 +65,7 @@ export async function settleLosses(session: Asking): Promise<void> {
   const { id } = readMeta(sql);
   // Before its copies are gone.
   const deleted = losses.deleted
-    .filter(({ path, sessionId }) => sessionId !== id && wasShown(sql, path))
+    .filter((lost) => lost.sessionId !== id && wasShown(sql, lost))
     .map(({ path }) => path);
   const changed = await eraseCopies(session, losses);
   const now = known.read(sql) ?? before;
@@ -86,14 +86,14 @@ export async function settleLosses(session: Asking): Promise<void> {
 }
 
 /** Whether the conversation has its line or its text. */
-function wasShown(sql: SqlStorage, path: string): boolean {
+function wasShown(sql: SqlStorage, { path, memoryId }: Losses["deleted"][number]): boolean {
   const { memory } = readMeta(sql);
   const [read] = memory.enabled
     ? sql
         .exec("SELECT 1 FROM read_files WHERE path = ? LIMIT 1", `${memory.directory}/${path}`)
         .toArray()
     : [];
-  if (read || readShown(sql).has(path)) return true;
+  if (read || readShown(sql).has(memoryId)) return true;
   return (readPrompt(mainThread(sql)) ?? []).some((block) => indexed(block).includes(path));
 }
 

@@ -7,10 +7,16 @@ import { memdirStub } from "../../../src/platform/objects/memdir-rpc.ts";
 import { unwrap } from "../../../src/platform/objects/reply.ts";
 import { userOwner } from "../../../src/platform/objects/store-owner.ts";
 import { workspaceMount } from "../../../src/platform/r2/mount-table.ts";
+import { createSecretMask } from "../../../src/platform/secrets/secret-mask.ts";
 import { sleep, within } from "../../../src/platform/sleep.ts";
 import { modelOf } from "../../../src/platform/threads/loop-ports.ts";
 import { readFiles } from "../../../src/platform/threads/read-files.ts";
-import { RECALL_RESUME_MS, RECALL_TOKENS } from "../../../src/shared/limits/recall.ts";
+import { readRecent } from "../../../src/platform/threads/view.ts";
+import {
+  RECALL_RECENT_ENTRIES,
+  RECALL_RESUME_MS,
+  RECALL_TOKENS,
+} from "../../../src/shared/limits/recall.ts";
 import type { ModelRequest } from "../../../src/shared/loop/model.ts";
 import { requestAnswer } from "../../../src/shared/loop/model.ts";
 import type { TurnState } from "../../../src/shared/loop/steps.ts";
@@ -22,8 +28,9 @@ import {
   wantsRecall,
   withoutRead,
 } from "../../../src/shared/recall/recall.ts";
+import { spokenIn } from "../../../src/shared/recall/recent.ts";
 import { isWithin } from "../../../src/shared/safety/path.ts";
-import { timeInWords } from "../../../src/shared/text/local-time.ts";
+import { dayOf, timeInWords } from "../../../src/shared/text/local-time.ts";
 import { textDraft } from "../../../src/shared/thread/entry.ts";
 import type { Message } from "../../../src/shared/thread/messages.ts";
 import { filesNamed, toolCallsOf } from "../../../src/shared/thread/messages.ts";
@@ -75,7 +82,7 @@ export function recallHook(
   };
   const begin = () => {
     if (stopped.aborted) return;
-    search ??= run(session, of, memory, history, stopped).then((recalled) => {
+    search ??= run(session, of, memory, turn, history, stopped).then((recalled) => {
       found = recalled;
       return recalled;
     });
@@ -151,12 +158,14 @@ const NOTHING: Recalled = {
   attachment: undefined,
   attached: [],
   shown: [],
+  worthKeeping: undefined,
 };
 
 async function run(
   session: SessionContext,
   of: Conversation,
   memory: TurnMemory,
+  turn: Turn,
   history: History,
   signal: AbortSignal,
 ): Promise<Recalled> {
@@ -171,10 +180,12 @@ async function run(
   return recall(
     {
       message: history.question,
+      recent: spokenIn(readRecent(of.thread, turn.n, RECALL_RECENT_ENTRIES)),
       toolsInUse: [...new Set(recent.map(({ name }) => name))],
       time: timeInWords(session.now(), meta.timeZone),
       shown: new Set(shown.keys()),
       read: readByModel(of, memory.directory, history.messages),
+      readContents: new Set(readFiles(of.thread).values()),
       sessionBytes: [...shown.values()].reduce((sum, bytes) => sum + bytes, 0),
       directory: memory.directory,
       fallback: settings.RECALL_FALLBACK,
@@ -185,10 +196,14 @@ async function run(
       read: async (path) => (await memory.files.get(path))?.bytes,
       workspace: workspaceOf(session, meta),
       within,
+      mask: maskSecrets,
       now: session.now,
+      dateOf: (at) => dayOf(at, meta.timeZone).date,
     },
   );
 }
+
+const maskSecrets = createSecretMask();
 
 /** One call of the small model. Its tokens are counted apart, whatever becomes of its answer. */
 function chooser(session: SessionContext, meta: Meta, signal: AbortSignal): RecallPorts["choose"] {

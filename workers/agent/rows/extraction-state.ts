@@ -14,6 +14,7 @@ import {
 } from "../../../src/shared/limits/extraction.ts";
 import type { LoopOutcome } from "../../../src/shared/loop/steps.ts";
 import { BYTES_PER_TOKEN } from "../../../src/shared/thread/tokens.ts";
+import { statesNothing } from "./recalls.ts";
 import { mainThread } from "./session-threads.ts";
 
 const schema = z.object({
@@ -93,7 +94,8 @@ export function endTurnMark(
 ): "already_written" | "budget" | undefined {
   if (rules.everyTurns === 0) return undefined;
   const [row] = sql.exec<{ wrote: number }>("SELECT wrote FROM turns WHERE n = ?", turn).toArray();
-  const mark = markOf(outcome, row?.wrote === 1);
+  const isQuiet = statesNothing(sql, turn) && !heardMore(sql, turn);
+  const mark = markOf(outcome, row?.wrote === 1, isQuiet);
   // Summed once, here: what is due is looked at several times a turn.
   const { entries, bytes } = measureTurns(mainThread(sql), { first: turn, last: turn });
   sql.exec(
@@ -106,10 +108,25 @@ export function endTurnMark(
   if (mark === "due") changeExtraction(sql, { due: readExtraction(sql).due + 1 });
   passOver(sql);
   if (mark === "written") return "already_written";
-  if (mark === "open") return undefined;
+  if (mark === "open" || mark === "quiet") return undefined;
   if (rules.overBudget) return "budget";
   if (readExtraction(sql).due >= rules.everyTurns) requestExtraction(sql, turn, now);
   return undefined;
+}
+
+/**
+ * Whether somebody said more in a turn than its message: a message that joined it, the result of a
+ * client's tool (which may have asked a person), the answer to a call that waited. The search has seen
+ * none of these. What the agent's own tools found is not the user's word, and asks for nothing.
+ */
+function heardMore(sql: SqlStorage, turn: number): boolean {
+  const more = sql.exec(
+    `SELECT 1 FROM events WHERE seq > (SELECT event_seq FROM turns WHERE n = ?) AND type IN
+       ('turn.joined', 'user.custom_tool_result', 'user.tool_result', 'user.tool_confirmation')
+     LIMIT 1`,
+    turn,
+  );
+  return more.toArray().length > 0;
 }
 
 /** Asks for an extraction of all turns up to this one; a newer request takes the older one's place. */
@@ -212,7 +229,7 @@ function marksAfterCursor(sql: SqlStorage): MarkedTurn[] {
   );
   return [...rows].map(({ turn, mark, messages, tokens }) => ({
     n: turn,
-    mark: mark === "due" || mark === "written" ? mark : "open",
+    mark: mark === "due" || mark === "written" || mark === "quiet" ? mark : "open",
     messages,
     tokens,
   }));

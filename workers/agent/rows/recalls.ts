@@ -8,8 +8,8 @@ import { appendEvent } from "./events.ts";
 import type { Turn } from "./turns.ts";
 
 /** One of the tables of a session: memories put into the conversation since it was last compacted. */
-export const SHOWN_TABLE = `CREATE TABLE IF NOT EXISTS shown (
-    path TEXT PRIMARY KEY, turn INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID`;
+export const SHOWN_TABLE = `CREATE TABLE IF NOT EXISTS shown_memories (
+    memory TEXT PRIMARY KEY, turn INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID`;
 
 /** Whether the search of a turn is over. */
 export function hasRecall(sql: SqlStorage, turn: number): boolean {
@@ -19,7 +19,7 @@ export function hasRecall(sql: SqlStorage, turn: number): boolean {
 }
 
 /** What is kept of a search. */
-export type RecallRecord = Pick<Recalled, "explanation" | "candidates" | "shown">;
+export type RecallRecord = Pick<Recalled, "explanation" | "candidates" | "shown" | "worthKeeping">;
 
 /**
  * Records what a search came to, and tells it where there was anything to choose from. Within the
@@ -31,9 +31,10 @@ export function recordRecall(
   recalled: RecallRecord,
   now: number,
 ): void {
-  const { explanation, candidates, shown } = recalled;
+  const { explanation, candidates, shown, worthKeeping } = recalled;
   const offered = offeredBefore(sql, candidates) ?? { candidates };
-  const body = { turn_id: turn.eventId, ...explanation, ...offered };
+  const worth = { worth_keeping: worthKeeping };
+  const body = { turn_id: turn.eventId, ...explanation, ...worth, ...offered };
   if ("candidates" in offered) lastOffer.write(sql, turn.n);
   sql.exec(
     "UPDATE turns SET recalled_at = ?, recall = ? WHERE n = ? AND recall IS NULL",
@@ -41,10 +42,10 @@ export function recordRecall(
     JSON.stringify(body),
     turn.n,
   );
-  for (const { path, bytes } of shown) {
+  for (const { id, bytes } of shown) {
     sql.exec(
-      "INSERT OR REPLACE INTO shown (path, turn, bytes) VALUES (?, ?, ?)",
-      path,
+      "INSERT OR REPLACE INTO shown_memories (memory, turn, bytes) VALUES (?, ?, ?)",
+      id,
       turn.n,
       bytes,
     );
@@ -76,10 +77,23 @@ function candidatesOf(sql: SqlStorage, turn: number): string[] {
   return offerSchema.safeParse(JSON.parse(row?.recall ?? "{}")).data?.candidates ?? [];
 }
 
-/** The memories that the conversation holds, with their bytes. */
+/** Ids of the memories that the conversation holds, with their bytes. */
 export function readShown(sql: SqlStorage): Map<string, number> {
-  const rows = sql.exec<{ path: string; bytes: number }>("SELECT path, bytes FROM shown");
-  return new Map([...rows].map(({ path, bytes }) => [path, bytes]));
+  const rows = sql.exec<{ memory: string; bytes: number }>(
+    "SELECT memory, bytes FROM shown_memories",
+  );
+  return new Map([...rows].map(({ memory, bytes }) => [memory, bytes]));
+}
+
+/** Whether the search of a turn says that its message states nothing that could matter later. */
+export function statesNothing(sql: SqlStorage, turn: number): boolean {
+  const [row] = sql
+    .exec<{ worth: number | null }>(
+      "SELECT json_extract(recall, '$.worth_keeping') AS worth FROM turns WHERE n = ?",
+      turn,
+    )
+    .toArray();
+  return row?.worth === 0;
 }
 
 /**
@@ -87,7 +101,7 @@ export function readShown(sql: SqlStorage): Map<string, number> {
  * memories may come again, and their bytes count no more. Within the transaction of its boundary.
  */
 export function forgetShown(sql: SqlStorage, beforeTurn: number): void {
-  sql.exec("DELETE FROM shown WHERE turn < ?", beforeTurn);
+  sql.exec("DELETE FROM shown_memories WHERE turn < ?", beforeTurn);
 }
 
 const keptSchema = z.looseObject({ candidates_of: z.number().optional() });

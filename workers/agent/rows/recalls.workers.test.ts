@@ -35,7 +35,8 @@ const found = (path: string, bytes: number): RecallRecord => ({
     timings_ms: { scan: 1, select: 2, read: 3 },
   },
   candidates: [path],
-  shown: [{ path, bytes }],
+  shown: [{ id: `mem_${path}`, path, bytes }],
+  worthKeeping: undefined,
 });
 
 test("REC-07: what was shown outlives the object, and a compaction forgets all of it", async () => {
@@ -49,16 +50,16 @@ test("REC-07: what was shown outlives the object, and a compaction forgets all o
   await evictDurableObject(object);
   await runInDurableObject(object, (_instance, { storage: { sql } }) => {
     expect([...readShown(sql)]).toEqual([
-      ["m.md", 400],
-      ["n.md", 50],
+      ["mem_m.md", 400],
+      ["mem_n.md", 50],
     ]);
     expect([hasRecall(sql, 9), hasRecall(sql, 1)]).toEqual([true, false]);
     forgetShown(sql, 10);
-    expect([...readShown(sql)]).toEqual([["n.md", 50]]);
+    expect([...readShown(sql)]).toEqual([["mem_n.md", 50]]);
     forgetShown(sql, 11);
     expect(readShown(sql).size).toBe(0);
     recordRecall(sql, turn(11), found("m.md", 400), 3_000);
-    expect(readShown(sql).get("m.md")).toBe(400);
+    expect(readShown(sql).get("mem_m.md")).toBe(400);
     expect(listRecalls(sql, { after: 9, limit: 10 }).map((row) => row.turn)).toEqual([10, 11]);
     const events = readEvents(sql, { limit: 10 });
     expect(events.map(({ type }) => type)).toEqual(Array(3).fill("memory.recalled"));
@@ -72,7 +73,7 @@ test("a search that had nothing to choose from is kept and not told", async () =
     for (let n = 1; n <= 11; n += 1) addTurn(sql, { id: `sevt_${n}`, seq: n });
     const { explanation } = found("m.md", 1);
     const nothing = { ...explanation, offered: 0, selected: [], source: "none" as const };
-    const recalled = { explanation: nothing, candidates: [], shown: [] };
+    const recalled = { explanation: nothing, candidates: [], shown: [], worthKeeping: true };
     recordRecall(sql, turn(1), recalled, 1);
     expect([hasRecall(sql, 1), readEvents(sql, { limit: 10 })]).toEqual([true, []]);
   });

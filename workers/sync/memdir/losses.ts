@@ -44,17 +44,17 @@ export function lossesSince(sql: SqlStorage, after: LossCursor | undefined): Los
   };
   if (!after) return { cursor, deleted: [], redacted: [] };
   const deleted = sql
-    .exec<{ gone: string; actor: string }>(
-      `SELECT gone, actor FROM versions
+    .exec<{ gone: string; memoryId: string; actor: string }>(
+      `SELECT gone, memory_id AS memoryId, actor FROM versions
        WHERE n > ? AND operation = 'deleted' AND gone IS NOT NULL ORDER BY n`,
       after.version,
     )
     .toArray()
     // One that was made anew is not lost.
     .filter(({ gone }) => !headAt(sql, gone))
-    .map(({ gone, actor }) => {
+    .map(({ gone, memoryId, actor }) => {
       const by = actorOf(actor);
-      return { path: gone, sessionId: by.type === "session" ? by.sessionId : null };
+      return { path: gone, memoryId, sessionId: by.type === "session" ? by.sessionId : null };
     });
   const redacted = sql
     .exec<{ paths: string }>("SELECT paths FROM redactions WHERE n > ? ORDER BY n", after.redaction)

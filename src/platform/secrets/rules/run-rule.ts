@@ -4,14 +4,14 @@ import { isPlaceholder, isWords } from "./placeholder.ts";
 const PRESET_PREFIX = "@secretlint/secretlint-rule-";
 
 /**
- * Runs one secretlint rule over one text. `found` gets the rule's name and the index of each hit that is
- * no placeholder. The value is used for that check only; the messages of rules, which quote it, are
- * never made.
+ * Runs one secretlint rule over one text. `found` gets the rule's name and the place of each hit that is
+ * no placeholder: its start and the end of its value, or of the text where the value is not in one piece.
+ * The value is used for these only; the messages of rules, which quote it, are never made.
  */
 export async function runRule(
   rule: SecretLintRuleCreator,
   text: string,
-  found: (rule: string, index: number) => void,
+  found: (rule: string, start: number, end: number) => void,
 ): Promise<void> {
   const name = rule.meta.id.replace(PRESET_PREFIX, "");
   const handler = rule.create(
@@ -24,7 +24,9 @@ export async function runRule(
       }),
       report({ message, range }) {
         const value = longest(message.data) ?? text.slice(range[0], range[1]);
-        if (!isPlaceholder(value) && !isWords(value)) found(name, range[0]);
+        if (isPlaceholder(value) || isWords(value)) return;
+        const at = text.indexOf(value, range[0]);
+        found(name, range[0], at === -1 ? text.length : Math.max(range[1], at + value.length));
       },
       // A text cannot turn a rule off.
       ignore() {},

@@ -67,6 +67,8 @@ export default defineConfig({
                 // Few cases that are struck at every sort of moment.
                 FUZZ_CASES: process.env.FUZZ_CASES ?? "18",
                 FUZZ_SEED: process.env.FUZZ_SEED ?? "228",
+                LASTWORD_CASES: process.env.LASTWORD_CASES ?? "24",
+                LASTWORD_SEED: process.env.LASTWORD_SEED ?? "1",
                 CRASH_STRIDE: process.env.CRASH_STRIDE ?? "3",
               },
               // Nothing here talks to the world; what tries is told so.
@@ -83,6 +85,7 @@ export default defineConfig({
                 "workers/**/storm.workers.test.ts",
                 "workers/**/interrupt-fuzz.workers.test.ts",
                 "workers/**/extraction-crash.workers.test.ts",
+                "workers/**/last-word-fuzz.workers.test.ts",
               ]
             : ["src/platform/**/*.workers.test.ts", "workers/**/*.workers.test.ts"],
           deps: { optimizer: { ssr: BUNDLED } },

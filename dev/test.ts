@@ -45,6 +45,8 @@ function goLong(): void {
     CRASH_STRIDE: "1",
     FUZZ_CASES: "500",
     FUZZ_SEED: seed(),
+    LASTWORD_CASES: "500",
+    LASTWORD_SEED: seed(),
   };
   process.env.MEMDIR_TEST_LONG = "1";
   const set = Object.entries(storms).map(([name, value]) => {

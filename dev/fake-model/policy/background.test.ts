@@ -63,7 +63,8 @@ describe("recall", () => {
 });
 
 describe("extraction", () => {
-  const task = "Save what is worth keeping from the last 4 messages. Existing memories:";
+  const task =
+    "Save what is worth keeping from this message on: <look_from>I'm a nurse.…</look_from> Existing memories:";
   const purpose = "extraction";
 
   test("saves durable statements of the user, each in its file, with one change of the index", async () => {

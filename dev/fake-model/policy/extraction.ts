@@ -47,15 +47,26 @@ function* extract(view: View): Procedure {
     : `Saved ${names}, but the index could not be changed: ${indexed.reason}`;
 }
 
-// "the last 4 messages" in the task says how far to look; without it, look at everything.
+// The task names the messages between which to look by their beginnings; without it, look at everything.
 function factsIn(view: View): string[] {
-  const bound = /(?:last|latest|recent) ~?(\d+) messages?/i.exec(view.prompt)?.[1];
-  const looked = bound === undefined ? view.before : view.before.slice(-Number(bound));
+  const first = placeOf(view, "look_from") ?? 0;
+  const looked = view.before.slice(first, placeOf(view, "look_until", first));
   const sentences = looked
     .filter(({ role, text }) => role === "user" && factToRemember(text) === undefined)
     .flatMap(({ text }) => text.split(/(?<=[.!?。！？])\s+|\n+/))
     .map((sentence) => sentence.trim());
   return [...new Set(sentences.filter((said) => DURABLE.test(said) && !said.endsWith("?")))];
+}
+
+/** The message of the user that a task names: its last one that begins so, or the first after another. */
+function placeOf(view: View, tag: string, after?: number): number | undefined {
+  const named = new RegExp(`<${tag}>(.*?)…?</${tag}>`).exec(view.prompt)?.[1];
+  if (named === undefined) return undefined;
+  const isNamed = ({ role, text }: { role: string; text: string }, n: number) =>
+    role === "user" && n > (after ?? -1) && text.replaceAll(/\s+/g, " ").trim().startsWith(named);
+  const at =
+    after === undefined ? view.before.findLastIndex(isNamed) : view.before.findIndex(isNamed);
+  return at < 0 ? undefined : at;
 }
 
 function says(known: Set<string>, fact: string): boolean {

@@ -98,6 +98,16 @@ export interface Change {
   lease?: { name: LeaseName; token: number } | undefined;
   /** "refuse": no new memory that says what another one says already. */
   repeats?: "refuse" | undefined;
+  /**
+   * The newest change (its `n`) that the writer can know of. What somebody else changed, moved or
+   * deleted after it is refused as `changed_since`: a path, a memory, and a line of the index for it.
+   */
+  since?: number | undefined;
+  /**
+   * With `since`: what was deleted or moved from a time on, and did not come back, is refused too. By
+   * others from `from` on, by the writer's own session from `ownFrom` on, in milliseconds.
+   */
+  gone?: { from: number; ownFrom: number } | undefined;
 }
 
 export interface WriteRequest extends Change {
@@ -148,7 +158,8 @@ export type RefusalReason =
   | "text"
   /** Another memory says it already. */
   | "repeat"
-  | "index";
+  | "index"
+  | "changed_since";
 
 export type RemoveReply =
   | { status: "removed"; receipt: Receipt }
@@ -161,6 +172,10 @@ export type LeaseName = "extraction" | "dream";
 export type LeaseReply =
   | { status: "granted"; token: number; until: number }
   | { status: "held"; until: number };
+/** `at`: the newest change of the store when the lease was given. */
+export type AcquireReply =
+  | (Extract<LeaseReply, { status: "granted" }> & { at: number })
+  | Extract<LeaseReply, { status: "held" }>;
 
 export interface ListHeads {
   /** "" or a folder that ends in "/". */
@@ -246,7 +261,12 @@ export interface MemdirStub {
   reconcile(actor: Actor): Promise<Reply<Receipt[]>>;
 
   /** Where somebody holds the lease, this remembers `waiter`, whom `release` names. */
-  acquire(name: LeaseName, holder: string, ms: number, waiter?: string): Promise<Reply<LeaseReply>>;
+  acquire(
+    name: LeaseName,
+    holder: string,
+    ms: number,
+    waiter?: string,
+  ): Promise<Reply<AcquireReply>>;
   renew(name: LeaseName, token: number, ms: number): Promise<Reply<LeaseReply>>;
   /** The answer is who has waited longest, if somebody did. */
   release(name: LeaseName, token: number): Promise<Reply<string | null>>;

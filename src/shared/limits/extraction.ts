@@ -6,6 +6,15 @@ export const DRAIN_MS = 60_000;
 export const EXTRACTION_ITERATIONS = 5;
 /** Messages of one extraction batch: whole turns, at least one. */
 export const EXTRACTION_BATCH_MESSAGES = 40;
+/** Of the message from which a fork is to look: so much names it, in characters. */
+export const NAMED_CHARACTERS = 160;
+/**
+ * What the user said after the turns that a fork is shown, in characters: in its task at most so much,
+ * as the cache does not have it; in the refusal of a write so much a message, and in all.
+ */
+export const LATER_IN_TASK_CHARACTERS = 1_000;
+export const LATER_CHARACTERS = 4_000;
+export const LATER_ALL_CHARACTERS = 16_000;
 /** Runs of one batch that may fail before it is dropped. */
 export const EXTRACTION_ATTEMPTS = 5;
 /** Attempts of one model call within a fork: the run itself is repeated later. */

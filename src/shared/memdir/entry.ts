@@ -20,6 +20,8 @@ export interface Head {
   type?: MemoryType | undefined;
   /** Its last change by its own word, in epoch milliseconds; whether that is past is for the caller. */
   modified?: number | undefined;
+  /** The path of the memory that this one is the new name and text of, as somebody wrote it. */
+  replaces?: string | undefined;
   /** Why something that stands in the file is missing here. */
   diagnostic?: string | undefined;
 }
@@ -104,8 +106,9 @@ function headOf(fields: Field[]): Head {
   const description = top.get("description")?.shown ?? nested.get("description")?.shown;
   const type = memoryType(top.get("type")?.scalar) ?? memoryType(nested.get("type")?.scalar);
   const modified = time(top.get("modified")?.scalar) ?? time(nested.get("modified")?.scalar);
+  const replaces = top.get("replaces")?.shown;
   const diagnostic = diagnosticOf(fields);
-  return { name, description, type, modified, diagnostic };
+  return { name, description, type, modified, replaces, diagnostic };
 }
 
 /** The first field with a value of each key. */

@@ -17,7 +17,7 @@ export interface Field {
 }
 
 /** The keys that make a block frontmatter. */
-const KNOWN = ["name", "description", "type", "modified", "metadata"];
+const KNOWN = ["name", "description", "type", "modified", "replaces", "metadata"];
 /** Bounds of what is parsed: the parser recurses, and a stack overflow ends the process. */
 const BRACKETS = 50;
 const INDICATORS_PER_LINE = 8;

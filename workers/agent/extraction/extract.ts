@@ -21,13 +21,15 @@ import { readMeta } from "../rows/meta.ts";
 import type { Run } from "../rows/runs.ts";
 import { isUnfinished, unfinishedRun } from "../rows/runs.ts";
 import { FORK_TURN } from "../rows/session-threads.ts";
+import { saidAt, turnByNumber } from "../rows/turns.ts";
 import { openConversation } from "../setup/conversation.ts";
 import { healIndex, switchedOff, turnMemory } from "../setup/memory.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import type { Ended, ForkEnd } from "./extraction-ends.ts";
 import { batchDue, countFailure, failedRun, giveUp, settle } from "./extraction-ends.ts";
 import { giveLease, type Lease, requireStore, takeLease } from "./extraction-lease.ts";
-import { driveRun, openRun } from "./extraction-run.ts";
+import { driveRun } from "./extraction-run.ts";
+import { openRun, runToGoOn } from "./open-run.ts";
 
 /** A batch may take this part of a small window. */
 const BATCH_SHARE = 1 / 3;
@@ -55,9 +57,8 @@ export async function extract(
   try {
     // What was due when the memory was on is not saved after somebody turned it off.
     if ((await switchedOff(env, meta, session.settings)) === undefined) {
-      const token = await takeLease(session, stub, meta);
-      if (token === undefined) return { status: "waiting" };
-      lease = { stub, token };
+      lease = await takeLease(session, stub, meta);
+      if (!lease) return { status: "waiting" };
       ended = await underLease(session, lease, batch, signal);
     } else {
       giveUp(session, batch, "disabled");
@@ -131,7 +132,9 @@ async function underLease(
 ): Promise<Ended> {
   const { sql, env } = session;
   const own = await openConversation(session);
-  const as = { by: "extraction", token: lease.token } as const;
+  const since = runToGoOn(sql)?.start?.since ?? lease.at;
+  const gone = goneFrom(sql, unfinishedRun(sql, "extraction")?.firstTurn ?? due.first);
+  const as = { by: "extraction", token: lease.token, since, gone } as const;
   const memory = turnMemory(env, own.meta, own.meta.id, own.meta.memory, as);
   if (!memory) return { status: "done" };
   await requireStore(lease.stub);
@@ -159,6 +162,12 @@ async function underLease(
   const { outcome } = end;
   session.commit(() => settle(sql, run, healed, outcome, session.now()));
   return { status: "done" };
+}
+
+/** From when on a deletion comes after a turn: after its message, and of its own session after its start. */
+function goneFrom(sql: SqlStorage, turn: number): { from: number; ownFrom: number } {
+  const from = saidAt(sql, turn);
+  return { from, ownFrom: turnByNumber(sql, turn).startedAt ?? from };
 }
 
 /** How a run ended whose last answer is on disk: the model is not asked again. */

@@ -12,27 +12,29 @@ import type { SessionContext } from "../setup/session-context.ts";
 export interface Lease {
   stub: MemdirStub;
   token: number;
+  /** The newest change of the memory when it was given. */
+  at: number;
 }
 
-/** The lease's token; undefined where it is somebody else's, who knows now that this session waits. */
+/** The lease; undefined where it is somebody else's, who knows now that this session waits. */
 export async function takeLease(
   session: SessionContext,
   stub: MemdirStub,
   meta: Meta,
-): Promise<number | undefined> {
+): Promise<Lease | undefined> {
   const { LEASE_MS } = session.settings;
   // By its own name: one that a crash left behind is the session's again at once, also where it never
   // learned its token, and what the older token still writes is refused.
   const reply = unwrap(await stub.acquire("extraction", meta.id, LEASE_MS, meta.id));
-  const token = reply.status === "granted" ? reply.token : null;
-  noteExtraction(session.sql, { lease: token });
-  return token ?? undefined;
+  const lease = reply.status === "granted" ? { stub, token: reply.token, at: reply.at } : undefined;
+  noteExtraction(session.sql, { lease: lease?.token ?? null });
+  return lease;
 }
 
 /** Gives it back and learns who waits. Where that fails the next queue message tries it again. */
 export async function giveLease(
   session: SessionContext,
-  { stub, token }: Lease,
+  { stub, token }: Pick<Lease, "stub" | "token">,
 ): Promise<string | null> {
   try {
     const next = unwrap(await stub.release("extraction", token));

@@ -2,89 +2,40 @@
 // alive while it runs.
 
 import { errorName, log } from "../../../src/platform/log.ts";
-import { unwrap } from "../../../src/platform/objects/reply.ts";
-import { lastEntry, measureTurns } from "../../../src/platform/threads/entries.ts";
+import { lastEntry } from "../../../src/platform/threads/entries.ts";
 import { changeProgress } from "../../../src/platform/threads/progress.ts";
 import { progressHook } from "../../../src/platform/threads/progress-hook.ts";
-import { knownFiles, readFiles } from "../../../src/platform/threads/read-files.ts";
+import { knownFiles } from "../../../src/platform/threads/read-files.ts";
 import { MemdirError } from "../../../src/shared/errors.ts";
-import type { Batch } from "../../../src/shared/extraction/batch.ts";
 import { recalledIn } from "../../../src/shared/extraction/check-repeats.ts";
-import { extractionPrompt } from "../../../src/shared/extraction/prompt.ts";
 import { extractionTools } from "../../../src/shared/extraction/sandbox.ts";
 import type { FileStore } from "../../../src/shared/files/store.ts";
 import { EXTRACTION_ITERATIONS, EXTRACTION_MS } from "../../../src/shared/limits/extraction.ts";
-import { SCAN_FILES } from "../../../src/shared/limits/memory.ts";
 import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { FailureKind } from "../../../src/shared/loop/model.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { Tool } from "../../../src/shared/loop/tool.ts";
-import { timeInWords } from "../../../src/shared/text/local-time.ts";
 import { erasures } from "../erasing/settle-losses.ts";
-import { takeFirstTry } from "../rows/extraction-state.ts";
 import type { Run } from "../rows/runs.ts";
-import {
-  beginRun,
-  countStart,
-  forgetDeaths,
-  isUnfinished,
-  unfinishedRun,
-  withTask,
-} from "../rows/runs.ts";
+import { forgetDeaths, isUnfinished, unfinishedRun } from "../rows/runs.ts";
 import { FORK_TURN } from "../rows/session-threads.ts";
-import type { Conversation } from "../setup/conversation.ts";
 import { sessionMounts } from "../setup/conversation.ts";
 import { driveFork } from "../setup/drive-fork.ts";
 import type { SharedPrefix } from "../setup/fork-prefix.ts";
-import { forkPrefix } from "../setup/fork-prefix.ts";
-import type { TurnMemory } from "../setup/memory.ts";
 import { switchedOff } from "../setup/memory.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import { clientTools } from "../setup/session-tools.ts";
 import type { ForkEnd } from "./extraction-ends.ts";
 import { settle } from "./extraction-ends.ts";
 import type { Lease } from "./extraction-lease.ts";
-
-/** A conversation whose memory is written under the fork's lease. */
-interface Extracted extends Conversation {
-  memory: TurnMemory;
-}
-
-/**
- * The run that is to be gone on with, or a new one over these turns, which knows the files that its parent
- * knows now. `deaths`: how often the process died since its last step.
- */
-export async function openRun(
-  { sql, commit, now }: SessionContext,
-  { thread, meta, memory }: Extracted,
-  { stub }: Lease,
-  due: Batch,
-): Promise<{ run: Run; deaths: number }> {
-  const goOn = (run: Run) => ({ run, deaths: commit(() => countStart(sql, "extraction")) });
-  const begun = unfinishedRun(sql, "extraction");
-  // Its task is on disk with its first entry.
-  if (begun && lastEntry(begun.thread) > 0) return goOn(begun);
-  const known = unwrap(await stub.scan(SCAN_FILES));
-  const turns = begun ? { first: begun.firstTurn, last: begun.lastTurn } : due;
-  const task = extractionPrompt({
-    directory: memory.directory,
-    messages: measureTurns(thread, turns).messages,
-    known,
-    iterations: EXTRACTION_ITERATIONS,
-    time: timeInWords(now(), meta.timeZone),
-  });
-  const files = readFiles(thread);
-  if (begun) return goOn(withTask(begun, task, files));
-  const begin = (how: "write" | "note") => beginRun(sql, "extraction", due, now(), how);
-  const run = takeFirstTry(sql) ? begin("note") : commit(() => begin("write"));
-  return { run: withTask(run, task, files), deaths: 0 };
-}
+import { lastWord } from "./last-word.ts";
+import type { Extracted, Opened } from "./open-run.ts";
 
 /** Undefined where it was cut off: its signal, a lease that passed on, or somebody who ended the run. */
 export async function driveRun(
   session: SessionContext,
   of: Extracted,
-  { run, deaths }: { run: Run; deaths: number },
+  { run, prefix, deaths }: Opened,
   lease: Lease,
   signal: AbortSignal,
 ): Promise<ForkEnd | undefined> {
@@ -95,7 +46,7 @@ export async function driveRun(
   const cut = AbortSignal.any([signal, stop.signal]);
   const deadline = session.now() + EXTRACTION_MS;
   const isLate = () => session.now() > deadline;
-  const prefix = forkPrefix(of, { upToTurn: run.lastTurn, fromTurn: run.firstTurn });
+  const word = lastWord(sql, run, of.memory.files);
   let off = false;
   const switched = (rule: string) => {
     off = true;
@@ -107,7 +58,7 @@ export async function driveRun(
     sessionId: of.meta.id,
     run,
     prefix,
-    tools: forkTools(session, of, run, prefix, switched),
+    tools: forkTools(session, of, run, prefix, word.files, switched),
     iterations: EXTRACTION_ITERATIONS,
   } as const;
   let failure: FailureKind | undefined;
@@ -127,7 +78,7 @@ export async function driveRun(
   const heart = keepAlive(lease, settings.LEASE_MS, stop);
   const timer = setTimeout(() => stop.abort(), EXTRACTION_MS);
   try {
-    const hooks = [watch, progress, settleHook(session, run)];
+    const hooks = [watch, progress, word.hook, settleHook(session, run)];
     const outcome = await driveFork(session, fork, cut, isCut, hooks);
     if (off) return { outcome: { reason: "stopped" }, off };
     if (outcome) return { outcome, failure };
@@ -171,17 +122,18 @@ function forkTools(
   { meta, memory }: Extracted,
   run: Run,
   prefix: SharedPrefix,
+  files: FileStore,
   switched: (rule: string) => MemdirError,
 ): Map<string, Tool> {
   const put: FileStore["put"] = async (...args) => {
     const rule = await switchedOff(session.env, meta, session.settings);
     if (rule !== undefined) throw switched(rule);
-    return memory.files.put(...args);
+    return files.put(...args);
   };
   const tools = extractionTools({
     mounts: sessionMounts(session, meta, memory).list,
     directory: memory.directory,
-    files: { ...memory.files, put },
+    files: { ...files, put },
     seen: knownFiles(run.thread),
     recalled: () => recalledIn(prefix.entries),
   });

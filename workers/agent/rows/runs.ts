@@ -23,6 +23,19 @@ export const RUNS_TABLE = `CREATE TABLE IF NOT EXISTS runs (
 /** What a fork is run for. */
 export type RunPurpose = "extraction" | "session-notes";
 
+const startSchema = z.object({
+  /** The newest change of the memory then: what others change after it is not the run's to write. */
+  since: z.number(),
+  /** The last turn of the conversation that it is shown. */
+  shownTo: z.number(),
+  /** The user's words up to this turn are in what its last answer was given to. It grows. */
+  heard: z.number(),
+  /** The same, and in the results of that answer's calls so far. */
+  told: z.number(),
+});
+/** What a run knew when it began. One that is gone on with keeps it. */
+export type RunStart = z.infer<typeof startSchema>;
+
 export interface Run {
   n: number;
   purpose: RunPurpose;
@@ -30,6 +43,8 @@ export interface Run {
   firstTurn: number;
   lastTurn: number;
   log: RunLog;
+  /** Of a run that has not ended, where it goes by it. */
+  start?: RunStart | undefined;
   /** How it ended, in words that people read. */
   outcome: string | undefined;
   /** Answers that the model has given. */
@@ -49,6 +64,7 @@ const unfinished = defineState(
       /** Times that the process died since its last step. */
       deaths: z.number(),
       log: logSchema,
+      start: startSchema.optional(),
     })
     .nullable(),
   null,
@@ -94,11 +110,13 @@ export function beginRun(
   turns: { first: number; last: number },
   now: number,
   how: "write" | "note" = "write",
+  start?: RunStart,
 ): Run {
   const n = newest.read(sql) + 1;
   newest[how](sql, n);
   const log = { calls: [], saved: [] };
-  const run = { n, firstTurn: turns.first, lastTurn: turns.last, startedAt: now, deaths: 1, log };
+  const { first: firstTurn, last: lastTurn } = turns;
+  const run = { n, firstTurn, lastTurn, startedAt: now, deaths: 1, log, start };
   unfinished[how](sql, run, purpose);
   const thread = forkThread(sql, n);
   return { ...run, purpose, thread, outcome: undefined, iterations: 0, endedAt: undefined };
@@ -234,6 +252,16 @@ export function countStart(sql: SqlStorage, purpose: RunPurpose): number {
   if (!run) return 0;
   unfinished.write(sql, { ...run, deaths: run.deaths + 1 }, purpose);
   return run.deaths;
+}
+
+/** Changes what a run that has not ended knows. Within a transaction. */
+export function changeStart(
+  sql: SqlStorage,
+  { purpose, n }: Pick<Run, "purpose" | "n">,
+  start: RunStart,
+): void {
+  const run = unfinished.read(sql, purpose);
+  if (run?.n === n) unfinished.write(sql, { ...run, start }, purpose);
 }
 
 /** A run has come further, or was left on purpose. Within a transaction. */

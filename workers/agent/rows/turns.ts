@@ -79,6 +79,22 @@ export function spokenDraft(sql: SqlStorage, turn: Pick<Turn, "eventSeq">): Draf
   return { origin: USER, message, said: turn.eventSeq };
 }
 
+/** The number of the newest message that the user has sent, as a turn; 0 before the first. */
+export function newestTurn(sql: SqlStorage): number {
+  return sql.exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM turns").one().n;
+}
+
+/** The turns after one, in their order, whatever became of them. */
+export function turnsAfter(sql: SqlStorage, n: number): Turn[] {
+  return [...sql.exec<Row>(`SELECT ${COLUMNS} FROM turns WHERE n > ? ORDER BY n`, n)].map(turnOf);
+}
+
+/** When the user sent a turn's message, in milliseconds. */
+export function saidAt(sql: SqlStorage, n: number): number {
+  const { eventSeq } = turnByNumber(sql, n);
+  return sql.exec<{ at: number }>("SELECT at FROM events WHERE seq = ?", eventSeq).one().at;
+}
+
 /** The turn that is due: the one that runs, else the oldest that is queued. */
 export function currentTurn(sql: SqlStorage): Turn | undefined {
   const [row] = sql
@@ -134,8 +150,7 @@ export function endTurn(sql: SqlStorage, n: number, outcome: LoopOutcome | undef
 /** A turn that joined another may be done before those that came before it. */
 function passDone(sql: SqlStorage): void {
   const first = currentTurn(sql)?.n;
-  const last = sql.exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM turns").one().n;
-  doneUpTo.write(sql, first === undefined ? last : first - 1);
+  doneUpTo.write(sql, first === undefined ? newestTurn(sql) : first - 1);
 }
 
 /** How many turns are queued. */

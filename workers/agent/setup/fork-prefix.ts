@@ -14,12 +14,14 @@ import type { Conversation } from "./conversation.ts";
 /** The parent's part of a fork's requests, and the entries that it is made of. */
 export interface SharedPrefix extends ForkPrefix {
   entries: readonly Entry[];
+  /** Whether the turns that were asked for are there word for word. */
+  whole: boolean;
 }
 
 /** What the parent sent, until now or within this scope, byte for byte. */
 export function forkPrefix(of: Conversation, scope: Scope = {}): SharedPrefix {
   const { meta, limits, system, tools } = of;
-  const { head, tail } = fitting(of, scope);
+  const { head, tail, whole } = fitting(of, scope);
   return {
     model: meta.model,
     maxTokens: limits.answer,
@@ -27,6 +29,7 @@ export function forkPrefix(of: Conversation, scope: Scope = {}): SharedPrefix {
     tools,
     messages: sentMessages({ head, tail }),
     entries: [...head, ...tail],
+    whole,
   };
 }
 
@@ -34,11 +37,16 @@ export function forkPrefix(of: Conversation, scope: Scope = {}): SharedPrefix {
  * Word for word from the first turn that is asked for, after what the parent was sent before it; where
  * that is too much, after a word that something is left out.
  */
-function fitting({ thread, limits }: Conversation, scope: Scope) {
+function fitting(
+  { thread, limits }: Conversation,
+  scope: Scope,
+): { head: Entry[]; tail: Entry[]; whole: boolean } {
   const whole = readShown(thread, scope);
   const fits = (entries: readonly Entry[]) => entryTokens(entries) <= limits.compactAt;
   const { fromTurn, ...rest } = scope;
-  if (fromTurn === undefined || fits([...whole.head, ...whole.tail])) return whole;
+  if (fromTurn === undefined || fits([...whole.head, ...whole.tail])) {
+    return { ...whole, whole: true };
+  }
   const own = whole.tail.filter(({ turn }) => turn >= fromTurn);
   // Thinking is bound to what stood before it.
   const before = whole.tail.slice(0, whole.tail.length - own.length);
@@ -48,9 +56,9 @@ function fitting({ thread, limits }: Conversation, scope: Scope) {
   if (day) head.push({ ...LEFT_OUT, ...dayDraft(day) });
   for (const results of [0, own.length]) {
     const tail = shrink(own, { results, thinking: own.length });
-    if (fits([...head, ...tail])) return { head, tail };
+    if (fits([...head, ...tail])) return { head, tail, whole: true };
   }
-  return readShown(thread, rest);
+  return { ...readShown(thread, rest), whole: false };
 }
 
 const LEFT_OUT: Entry = {

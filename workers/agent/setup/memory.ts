@@ -77,6 +77,14 @@ export interface TurnMemory {
   reconcile(): Promise<Receipt[]>;
 }
 
+/** A background run, and what it can know of: see `Change`. */
+interface ExtractionWriter {
+  by: "extraction";
+  token: number;
+  since: number;
+  gone: { from: number; ownFrom: number };
+}
+
 /**
  * Opens a session's memory for one turn, or for a background run under its lease; undefined where the
  * session has none.
@@ -86,7 +94,7 @@ export function turnMemory(
   owner: Pick<Owner, "tenant" | "user">,
   sessionId: string,
   memory: SessionMemory,
-  as: { by: "agent" } | { by: "extraction"; token: number } = { by: "agent" },
+  as: { by: "agent" } | ExtractionWriter = { by: "agent" },
 ): TurnMemory | undefined {
   if (!memory.enabled) return undefined;
   const { directory, storeId } = memory;
@@ -95,7 +103,8 @@ export function turnMemory(
   const lease = as.by === "extraction" ? { name: as.by, token: as.token } : undefined;
   // A background run is the one that takes for news what is saved already.
   const repeats = as.by === "extraction" ? "refuse" : undefined;
-  const change: Change = { actor, secrets: memory.secrets, lease, repeats };
+  const { since, gone } = as.by === "extraction" ? as : {};
+  const change: Change = { actor, secrets: memory.secrets, lease, repeats, since, gone };
   return {
     directory,
     storeId,

@@ -16,7 +16,7 @@ import { appendEvent } from "../rows/events.ts";
 import { changeExtraction, endTurnMark } from "../rows/extraction-state.ts";
 import { readMeta } from "../rows/meta.ts";
 import { mainThread } from "../rows/session-threads.ts";
-import { addTurn, changeTurn } from "../rows/turns.ts";
+import { addTurn, changeTurn, newestTurn } from "../rows/turns.ts";
 import type { Session } from "../session/session.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 import { contextOf, MODEL } from "./context-fixture.ts";
@@ -49,6 +49,8 @@ export interface Life {
   run(options?: {
     dieAt?: number | string;
     settings?: Partial<AgentSettings>;
+    /** Comes before a call of the memory. */
+    atMemory?: (call: string, args: readonly unknown[]) => unknown;
   }): Promise<{ reply: ExtractReply; died: boolean; steps: string[] }>;
   /** The memory's lease is nobody's. */
   expectFree(): Promise<void>;
@@ -70,7 +72,7 @@ function lifeOf(state: DurableObjectState): Life {
     later(ms) {
       offset += ms;
     },
-    async run({ dieAt = Number.POSITIVE_INFINITY, settings = {} } = {}) {
+    async run({ dieAt = Number.POSITIVE_INFINITY, settings = {}, atMemory } = {}) {
       const steps: string[] = [];
       // What is dead waits for nothing either.
       const dead = new AbortController();
@@ -101,7 +103,7 @@ function lifeOf(state: DurableObjectState): Life {
         {
           ...ports,
           settings: { ...ports.settings, ...settings },
-          env: { ...env, MEMDIR: watched(later) },
+          env: { ...env, MEMDIR: watched(later, atMemory) },
           commit(write) {
             const end = begin("commit");
             const result = ports.commit(write);
@@ -126,6 +128,7 @@ function lifeOf(state: DurableObjectState): Life {
 /** The memory directories, each call of which is a step. */
 function watched(
   step: <T>(name: string, work: () => Promise<T>) => Promise<T>,
+  before?: (name: string, args: readonly unknown[]) => unknown,
 ): DurableObjectNamespace {
   const get = (id: DurableObjectId) => {
     const real = env.MEMDIR.get(id) as unknown as Record<
@@ -138,7 +141,10 @@ function watched(
         get:
           (_target, name: string) =>
           (...args: unknown[]) =>
-            step(`memdir.${name}`, async () => real[name]?.(...args)),
+            step(`memdir.${name}`, async () => {
+              await before?.(name, args);
+              return real[name]?.(...args);
+            }),
       },
     );
   };
@@ -154,10 +160,18 @@ export function endedTurn(
   said: string,
   outcome: LoopOutcome = { reason: "end_turn" },
 ): void {
+  saidMeanwhile(sql, said);
+  endTurnAs(sql, newestTurn(sql), said, outcome);
+}
+
+/** What is queued becomes a turn that has ended. */
+export function endTurnAs(
+  sql: SqlStorage,
+  n: number,
+  said: string,
+  outcome: LoopOutcome = { reason: "end_turn" },
+): void {
   const content = [{ type: "text" as const, text: said }];
-  const event = appendEvent(sql, { type: "user.message", content }, 1);
-  addTurn(sql, event);
-  const { n } = sql.exec<{ n: number }>("SELECT max(n) AS n FROM turns").one();
   changeTurn(sql, n, { status: "done" });
   const answer = [{ type: "text" as const, text: "I see." }];
   appendEntry(mainThread(sql), n, { origin: USER, message: { role: "user", content } });
@@ -167,6 +181,12 @@ export function endedTurn(
   });
   endTurnMark(sql, n, outcome, { everyTurns: 1, overBudget: false }, 1);
   changeExtraction(sql, { resendAt: Date.now() + 1_000_000 });
+}
+
+/** What the user says while a turn or a fork runs: it is queued. */
+export function saidMeanwhile(sql: SqlStorage, said: string): void {
+  const content = [{ type: "text" as const, text: said }];
+  addTurn(sql, appendEvent(sql, { type: "user.message", content }, Date.now()));
 }
 
 /** A session of its own, with a memory of its own. */

@@ -5,15 +5,16 @@ import { createFakeModel, type ModelCall } from "../../../dev/fake-model/fake-mo
 import { withFetch } from "./session-object-fixture.ts";
 
 export const model = createFakeModel({ reply: (call) => answerOf(call) });
-type Step = NonNullable<
+export type Sent = ModelCall["request"]["messages"];
+export type Step = NonNullable<
   ReturnType<NonNullable<Parameters<typeof createFakeModel>[0]>["reply"] & {}>
 >;
 
 export const server: {
   /** What it does in place of an answer, for one test. */
   atModel: ((call: () => Promise<Response>) => Promise<Response>) | undefined;
-  /** What the fork says, by the number of answers that it has had. */
-  answers: Step[];
+  /** What the fork says, by the number of answers that it has had, or by all that it is sent. */
+  answers: Step[] | ((sent: Sent, had: number) => Step);
 } = { atModel: undefined, answers: [] };
 
 /** Puts the model where the fork asks for it. */
@@ -72,6 +73,10 @@ function answerOf({ request, purpose }: ModelCall): Step | undefined {
     JSON.stringify(message).includes("not from the user"),
   );
   const had = request.messages.slice(task).filter(({ role }) => role === "assistant").length;
-  const step = server.answers[Math.min(had, server.answers.length - 1)];
+  const { answers } = server;
+  const step =
+    typeof answers === "function"
+      ? answers(request.messages, had)
+      : answers[Math.min(had, answers.length - 1)];
   return JSON.parse(JSON.stringify(step).replaceAll('"@/', `"${directory}/`)) as Step;
 }

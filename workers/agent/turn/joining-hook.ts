@@ -9,6 +9,7 @@ import type { TurnHook } from "../../../src/shared/turn/hooks.ts";
 import { appendEvent } from "../rows/events.ts";
 import type { Turn } from "../rows/turns.ts";
 import { changeTurn, queuedTurns, spokenDraft } from "../rows/turns.ts";
+import { writeLanded } from "../rows/write-in-flight.ts";
 import type { SessionContext } from "../setup/session-context.ts";
 
 export function joiningHook(
@@ -21,6 +22,7 @@ export function joiningHook(
     /** Those that are queued, in their order: only after results, before the next call. */
     async joining(history) {
       if (signal.aborted || !isAfterResults(history)) return [];
+      await writeLanded(sql);
       return queuedTurns(sql).map((queued): Draft => {
         const draft = spokenDraft(sql, queued);
         taken.set(draft.message, queued);

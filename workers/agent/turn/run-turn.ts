@@ -11,6 +11,7 @@ import { permissionOf } from "../../../src/shared/tools/permission.ts";
 import { loopHooks } from "../../../src/shared/turn/hooks.ts";
 import { actionAnswer } from "../rows/pending-actions.ts";
 import type { Turn } from "../rows/turns.ts";
+import { writeLanded } from "../rows/write-in-flight.ts";
 import type { Conversation } from "../setup/conversation.ts";
 import { openConversation } from "../setup/conversation.ts";
 import type { SessionContext } from "../setup/session-context.ts";
@@ -27,6 +28,7 @@ export async function runTurn(
   turn: Turn,
   signal: AbortSignal,
 ): Promise<LoopOutcome> {
+  await writeLanded(session.sql);
   const of = await openConversation(session);
   const { thread } = of;
   const state = readTurn(thread, turn.n);

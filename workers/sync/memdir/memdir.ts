@@ -33,7 +33,7 @@ import { rewind } from "./rewind.ts";
 import { createSchema, hasSchema } from "./schema.ts";
 import { tellSessions } from "./tell-sessions.ts";
 import { upkeep } from "./upkeep.ts";
-import { findVersions, receiptBy, versionById, versionsAfter } from "./versions.ts";
+import { findVersions, nextVersion, receiptBy, versionById, versionsAfter } from "./versions.ts";
 import { remove, update, write } from "./write.ts";
 
 export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
@@ -211,8 +211,11 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
     holder: string,
     ms: number,
     waiter?: string,
-  ): Promise<Reply<Rpc.LeaseReply>> {
-    return this.#access.reading(({ leases }) => leases.acquire(name, holder, ms, waiter));
+  ): Promise<Reply<Rpc.AcquireReply>> {
+    return this.#access.reading(({ leases }) => {
+      const reply = leases.acquire(name, holder, ms, waiter);
+      return reply.status === "held" ? reply : { ...reply, at: nextVersion(this.#sql) - 1 };
+    });
   }
 
   async renew(name: Rpc.LeaseName, token: number, ms: number): Promise<Reply<Rpc.LeaseReply>> {

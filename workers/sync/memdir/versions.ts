@@ -142,6 +142,22 @@ export function versionsAfter(sql: SqlStorage, after: number, limit: number): Ve
   return [...rows].map(versionOf);
 }
 
+/** What others than this actor changed after a version, oldest first, without content. */
+export function othersAfter(sql: SqlStorage, after: number, own: Actor): LaterVersion[] {
+  const rows = sql.exec<Row & { gone: string | null }>(
+    `SELECT ${COLUMNS}, gone FROM versions WHERE n > ? ORDER BY n`,
+    after,
+  );
+  return [...rows]
+    .map((row) => ({ ...versionOf(row), gone: row.gone }))
+    .filter(({ actor }) => !isSameActor(actor, own));
+}
+
+/** A version, and the path at which nothing is any more after it. */
+export interface LaterVersion extends Version {
+  gone: string | null;
+}
+
 /** The receipt of a version by its number; undefined where it is redacted. */
 export function receiptOf(sql: SqlStorage, n: number): Receipt | undefined {
   const rows = sql.exec<Row>(`SELECT ${COLUMNS} FROM versions WHERE n = ?`, n);

@@ -24,10 +24,12 @@ import type { Written } from "./apply.ts";
 import type { Decision } from "./apply-conditionally.ts";
 import { applyConditionally, finished } from "./apply-conditionally.ts";
 import { broughtTime } from "./brought-time.ts";
+import { changedSince } from "./changed-since.ts";
 import { bytesOf } from "./contents.ts";
 import { type Directory, isStorageFull } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { aroundPath, countHeads, headAt, headById, overlapping, publicHead } from "./heads.ts";
+import { replacedBy } from "./replaced.ts";
 import { repeatOf } from "./same.ts";
 import { deletionBy, receiptBy } from "./versions.ts";
 
@@ -41,6 +43,10 @@ export async function write(dir: Directory, request: WriteRequest): Promise<Writ
   const sha256 = await sha256Hex(bytes);
   const decide = (): Decision<WriteReply> => {
     const before = headAt(dir.sql, path);
+    const old = before ? undefined : replacedBy(dir, request);
+    const moved = old && "head" in old ? old.head : undefined;
+    const since = changedSince(dir, request, before ?? moved, bytes);
+    if (since !== undefined) return finished(refused("changed_since", since));
     if (condition && "ifAbsent" in condition && before) return finished(conflict(before));
     // A repeated request finds its work done, whatever its condition says of the time before.
     if (before?.sha256 === sha256) return finished(unchanged(dir, before, actor));
@@ -49,19 +55,21 @@ export async function write(dir: Directory, request: WriteRequest): Promise<Writ
     }
     const gutted = before && guttedIndex(dir, before, bytes);
     if (gutted) return finished(refused("index", gutted));
+    if (old && "problem" in old) return finished(refused("path", old.problem));
     if (!before) {
-      const clash = aroundPath(dir.sql, path);
+      const clash = aroundPath(dir.sql, path, moved?.id);
       if (clash) return finished(pathConflict(clash));
-      const full = fullStore(dir);
+      const full = moved ? undefined : fullStore(dir);
       if (full) return finished(full);
-      const repeat = request.repeats && repeatOf(dir, path, bytes);
+      const repeat = !moved && request.repeats && repeatOf(dir, path, bytes);
       if (repeat) return finished(refused("repeat", `Refused: ${path} was not saved: ${repeat}`));
     }
-    const brought = before ? undefined : broughtTime(dir.sql, { bytes, sha256 }, actor, dir.now());
+    const brought =
+      (before ?? moved) ? undefined : broughtTime(dir.sql, { bytes, sha256 }, actor, dir.now());
     return {
       type: "put",
-      change: { path, bytes, sha256, before, actor, brought },
-      reply: (made) => written(dir, made, request, bytes),
+      change: { path, bytes, sha256, before: before ?? moved, actor, brought },
+      reply: (made) => written(dir, made, request, bytes, moved),
       isLast: true,
     };
   };
@@ -227,8 +235,11 @@ async function written(
   { receipt, head }: Written,
   change: Change,
   bytes: Uint8Array,
+  moved?: Head,
 ): Promise<WriteReply> {
-  const warning = await warningOf(dir, change, head.path, bytes);
+  const renamed = moved && `It was ${moved.path}, which is gone: the memory keeps its history`;
+  const told = [renamed, await warningOf(dir, change, head.path, bytes)];
+  const warning = told.filter((each) => each !== undefined).join("\n") || undefined;
   return { status: "written", receipt, head: publicHead(head), warning };
 }
 

@@ -81,6 +81,7 @@ function refusal(reason: RefusalReason, message: string): MemdirError {
     case "index":
       return new MemdirError("invalid_request", message);
     case "lease_lost":
+    case "changed_since":
       return new MemdirError("conflict", message);
   }
 }

@@ -199,7 +199,7 @@ test("QUEUE-02: an overloaded model is asked again later; nothing is lost or dou
   expect(pointersIn(await filesOf(id))).toHaveLength(1);
 });
 
-test("EXT-08: a session that ends has its last turn extracted before the answer", async () => {
+test("EXT-08: a session that is archived has its last turn extracted before the answer", async () => {
   const id = await newSession(client, "ends");
   service.model.enqueue({
     text: "hm",
@@ -218,7 +218,7 @@ test("EXT-08: a session that ends has its last turn extracted before the answer"
   });
   await turn(client, id, "I live in Turku.");
   const prefix = await memoryPrefixOf(client, id);
-  await client.beta.sessions.delete(id);
+  await client.beta.sessions.archive(id);
   const files = await filesBelow(bucket, prefix);
   expect(files.get("city.md")).toContain("Turku");
   expect(files.get("MEMORY.md")).toContain("(city.md)");

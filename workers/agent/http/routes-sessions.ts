@@ -165,7 +165,7 @@ async function listedOf(env: AgentEnv, principal: Principal, row: ListedRow, now
 async function clearAbandoned(env: AgentEnv, principal: Principal, now: number): Promise<void> {
   const account = accountStub(env, principal);
   for (const id of await account.abandoned(now)) {
-    await sessionStub(env, principal, id).destroy(0);
+    await sessionStub(env, principal, id).destroy();
     await account.remove(id);
   }
 }

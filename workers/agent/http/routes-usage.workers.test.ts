@@ -73,12 +73,12 @@ test("a session that was deleted is told of as long as the account holds it", as
   const { owner, account, get } = fresh();
   const id = await newSession(owner);
   await account.reportUsage(id, [row({})]);
-  unwrap(await sessionStub(env, owner, id).destroy(0));
+  unwrap(await sessionStub(env, owner, id).destroy());
   await account.remove(id);
   expect(await get(`?session_id=${id}`)).toMatchObject({ data: [{ requests: 2 }] });
   expect(await get(`?session_id=${id}&to=2020-01-01`)).toMatchObject({ data: [] });
   const silent = await newSession(owner);
-  unwrap(await sessionStub(env, owner, silent).destroy(0));
+  unwrap(await sessionStub(env, owner, silent).destroy());
   expect(await get(`?session_id=${silent}`)).toBe(NOT_FOUND);
 });
 

@@ -26,7 +26,8 @@ export function createSessionNotes(session: SessionContext): SessionNotes {
 
   const look = (turn: TurnRef) => {
     try {
-      if (running || isBare(readMeta(sql).metadata)) return;
+      const { metadata, deleting } = readMeta(sql);
+      if (running || deleting || isBare(metadata)) return;
       const { settings } = session;
       const thresholds = {
         firstTokens: settings.NOTES_FIRST_TOKENS,

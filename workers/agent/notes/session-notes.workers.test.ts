@@ -214,7 +214,7 @@ test("SESS-06: two sessions have their own, the next and a reused id start empty
     "amber",
     "birch",
   ]);
-  await stub(first).destroy(0);
+  await stub(first).destroy();
   await inside(first, ({ sql }) => createSchema(sql));
   for (const id of [first, await session()]) {
     expect(await inside(id, ({ kept }) => kept())).toEqual({
@@ -290,7 +290,7 @@ test("of a session that was deleted during an update nothing comes after", {
   timeout: 20_000,
 }, async () => {
   const id = await updating(1_000, {});
-  expect(await stub(id).destroy(100)).toMatchObject({ ok: true });
+  expect(await stub(id).destroy()).toMatchObject({ ok: true });
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   const tables = "SELECT name FROM sqlite_master WHERE name IN ('meta', 'notes', 'runs')";
   expect(await inside(id, ({ sql }) => sql.exec(tables).toArray())).toEqual([]);

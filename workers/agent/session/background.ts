@@ -33,6 +33,8 @@ export interface Background {
   run(final: boolean): Promise<ExtractReply>;
   /** Runs what is due, at most until then; what is left is stopped. */
   drain(until: number): Promise<void>;
+  /** Stops what runs and begins nothing any more. Never throws. */
+  stop(): Promise<void>;
   /** Reports what the account does not know; never throws. */
   reportUsage(): Promise<void>;
   reports: Omit<Reports, "send">;
@@ -56,6 +58,23 @@ export function createBackground(session: SessionContext, gone = () => false): B
   let running: { stop: AbortController; done: Promise<ExtractReply> } | undefined;
   /** Whether this instance has taken over what one before it left in the middle. */
   let tookOver = false;
+  /** Nothing begins any more, also where somebody still waits for what is due. */
+  let ended = false;
+
+  /** What a run that is cut off still writes is refused once its lease is given back. */
+  const cutOff = async () => {
+    // It may have stopped, and be nobody's run any more, by the time that its lease is given back.
+    const cut = running;
+    cut?.stop.abort();
+    const meta = readMeta(sql);
+    const { lease } = readExtraction(sql);
+    if (meta.memory.enabled && lease !== null) {
+      const stub = memdirStub(env, userOwner(meta), meta.memory.storeId);
+      const given = await stub.release("extraction", lease);
+      if (given.ok && given.value !== null) await wakeNext(session, given.value);
+    }
+    await within(STOP_MS, cut?.done.catch(() => {}) ?? Promise.resolve());
+  };
 
   const start = (final: boolean) => {
     const stop = new AbortController();
@@ -78,7 +97,7 @@ export function createBackground(session: SessionContext, gone = () => false): B
 
   const background: Background = {
     notifyQueue() {
-      const at = background.notifyAt();
+      const at = ended ? undefined : background.notifyAt();
       if (at === undefined || at > session.now() || running) return;
       const { memory, tenant, user, id } = readMeta(sql);
       if (!memory.enabled) return;
@@ -100,6 +119,7 @@ export function createBackground(session: SessionContext, gone = () => false): B
       return lease !== null && !tookOver ? session.now() : resendAt;
     },
     async run(wanted) {
+      if (ended) return { status: "none" };
       if (running) return { status: "waiting" };
       const { requested, cursor, lease } = readExtraction(sql);
       // No turn follows in an archived session either.
@@ -109,15 +129,16 @@ export function createBackground(session: SessionContext, gone = () => false): B
         session.commit(() => changeExtraction(sql, { resendAt: session.now() + RESEND_MOST_MS }));
         return { status: "none" };
       }
+      if (ended) return { status: "none" };
       return running ? { status: "waiting" } : start(final);
     },
     async drain(until) {
       const { memory } = readMeta(sql);
       if (!memory.enabled || session.settings.EXTRACTION_EVERY_TURNS === 0) return;
-      if (await background.overBudget()) return;
+      if ((await background.overBudget()) || ended) return;
       // What is not done in time is due from here on, also where a crash comes in between.
       session.commit(() => requestAll(sql, session.now()));
-      while (session.now() < until) {
+      while (!ended && session.now() < until) {
         const work = running?.done ?? start(true);
         const reply = await within(
           until - session.now(),
@@ -127,19 +148,16 @@ export function createBackground(session: SessionContext, gone = () => false): B
         const ms = reply.status === "retry" ? reply.afterMs : LOOK_MS;
         if (reply.status !== "done") await delay(Math.min(ms, until - session.now()));
       }
-      if (!running) return;
-      // It may have stopped, and be nobody's run any more, by the time that its lease is given back.
-      const { stop, done } = running;
-      stop.abort();
-      // What a run that is cut off still writes is refused from here on.
-      const { lease } = readExtraction(sql);
-      const stub = memdirStub(env, userOwner(readMeta(sql)), memory.storeId);
-      const given = lease === null ? undefined : await stub.release("extraction", lease);
-      if (given?.ok && given.value !== null) await wakeNext(session, given.value);
-      await within(
-        STOP_MS,
-        done.catch(() => {}),
-      );
+      if (running) await cutOff();
+    },
+    async stop() {
+      ended = true;
+      try {
+        await cutOff();
+      } catch (error) {
+        // A lease that is not given back passes on by itself.
+        log("extraction.not_cut_off", { error: errorName(error) });
+      }
     },
     reportUsage: () => reports.send(),
     reports,

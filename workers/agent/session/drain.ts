@@ -1,4 +1,5 @@
-// The end of a session: work in flight is finished, so that none is cut in half, but not for ever.
+// The end of a session. One that is archived waits for its work in flight, but not for ever; one that is
+// deleted stops it.
 
 import { errorName, log } from "../../../src/platform/log.ts";
 import { within } from "../../../src/platform/sleep.ts";
@@ -30,16 +31,16 @@ export async function drain(work: InFlight, drainMs: number): Promise<void> {
   await drainBackground(work, until);
 }
 
-/** The same; then stops what is left, so that nothing of it comes after. */
-export async function drainAndStop(work: InFlight, drainMs: number): Promise<void> {
-  const { running, background } = work;
-  const until = Date.now() + drainMs;
-  if (running) {
-    await within(drainMs, running.done);
-    running.stop.abort();
-    await within(LAST_MS, running.done);
-  }
-  await drainBackground(work, until);
+/** Stops what is in flight for good: nothing of it comes after. What was committed before stays. */
+export async function stopAll({ running, background, notes }: InFlight): Promise<void> {
+  const update = notes.inFlight();
+  running?.stop.abort();
+  notes.stop();
+  await Promise.all([
+    within(LAST_MS, running?.done ?? Promise.resolve()),
+    within(LAST_MS, update ?? Promise.resolve()),
+    background.stop(),
+  ]);
   await within(LAST_MS, background.reportUsage());
 }
 

@@ -30,7 +30,7 @@ test("struck at any moment, a session goes on: valid requests, whole pairs, no e
         const done = await runCase(seed);
         cases.push(done);
         for (const each of await problemsOf(done)) problems.push(`seed ${seed}: ${each}`);
-        await stub(done.id).destroy(0);
+        await stub(done.id).destroy();
       } catch (error) {
         problems.push(`seed ${seed}: ${String(error)}`);
       }

@@ -23,5 +23,5 @@ test.each(CASES)("%j", async (variables, rule) => {
   });
   const { shape } = unwrap(await stub(id).create(newMeta(id), []));
   expect(shape.auto_memory).toMatchObject({ enabled: false, rule, directory: null });
-  unwrap(await stub(id).destroy(0));
+  unwrap(await stub(id).destroy());
 });

@@ -22,7 +22,7 @@ import { runTurn } from "../turn/run-turn.ts";
 import { createBackground } from "./background.ts";
 import { compactIdle, compactionDue } from "./compact-request.ts";
 import type { Running } from "./drain.ts";
-import { drain, drainAndStop } from "./drain.ts";
+import { drain, stopAll } from "./drain.ts";
 import { nextAlarm } from "./next-alarm.ts";
 import type { Reports } from "./report.ts";
 
@@ -58,8 +58,8 @@ export interface SessionWork {
   dropExtraction(upTo?: number): void;
   /** Finishes what runs and what follows from it, at most so long. */
   drain(drainMs: number): Promise<void>;
-  /** The same; then stops what is left. */
-  drainAndStop(drainMs: number): Promise<void>;
+  /** Stops what runs and drops what is due. */
+  stop(): Promise<void>;
 }
 
 export function createSessionWork(around: WorkSurroundings): SessionWork {
@@ -210,6 +210,6 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     extract: () => background.run(false),
     dropExtraction: (upTo) => dropBatch(session, upTo),
     drain: (drainMs) => drain(inFlight(), drainMs),
-    drainAndStop: (drainMs) => drainAndStop(inFlight(), drainMs),
+    stop: () => stopAll(inFlight()),
   };
 }

@@ -45,6 +45,8 @@ export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;
   readonly #subscribers = new Set<Subscriber>();
   #deletion: Promise<void> | undefined;
+  /** From the first attempt on: one that fails is tried again, and nothing begins in between. */
+  #deleting = false;
   #gone = false;
   #madeWork: SessionWork | undefined;
 
@@ -171,18 +173,19 @@ export class Session extends DurableObject<AgentEnv> {
         });
         this.#work.reports.changed();
         this.#work.startDue();
-        await this.#work.drain(this.#drainMs());
-        this.#work.startDue();
+        await this.#work.drain(variablesOf(this.env).EXTRACTION_DRAIN_MS);
+        // It may have been deleted meanwhile.
+        this.#open();
       }
       return this.#shape();
     });
   }
 
-  /** Ends the session: waits for the work in flight, then clears everything. */
-  destroy(drainMs = this.#drainMs()): Promise<Reply<null>> {
+  /** Ends the session: stops the work in flight, drops what is due, clears everything. */
+  destroy(): Promise<Reply<null>> {
     return replyWith(async () => {
       if (!hasSchema(this.#sql)) throw notFound();
-      await this.#delete(drainMs);
+      await this.#delete();
       return null;
     });
   }
@@ -190,7 +193,7 @@ export class Session extends DurableObject<AgentEnv> {
   override async alarm(): Promise<void> {
     if (!hasSchema(this.#sql)) return;
     // Deletion was begun by an instance that died.
-    if (readMeta(this.#sql).deleting) await this.#delete(this.#drainMs());
+    if (readMeta(this.#sql).deleting) await this.#delete();
     else this.#work.onAlarm();
   }
 
@@ -231,18 +234,14 @@ export class Session extends DurableObject<AgentEnv> {
       preview: (frames) => {
         for (const subscriber of this.#subscribers) subscriber.preview(frames);
       },
-      state: () => (this.#gone ? "gone" : this.#deletion ? "deleting" : "alive"),
+      state: () => (this.#gone ? "gone" : this.#deleting ? "deleting" : "alive"),
     });
     return this.#madeWork;
   }
 
-  #drainMs(): number {
-    return variablesOf(this.env).EXTRACTION_DRAIN_MS;
-  }
-
   /** Once for all who ask; one that failed can be asked for again. */
-  async #delete(drainMs: number): Promise<void> {
-    this.#deletion ??= this.#clear(drainMs);
+  async #delete(): Promise<void> {
+    this.#deletion ??= this.#clear();
     try {
       await this.#deletion;
     } catch (error) {
@@ -251,12 +250,13 @@ export class Session extends DurableObject<AgentEnv> {
     }
   }
 
-  async #clear(drainMs: number): Promise<void> {
+  async #clear(): Promise<void> {
     this.#commit(() => writeMeta(this.#sql, { ...readMeta(this.#sql), deleting: true }));
+    this.#deleting = true;
     this.#work.reports.changed();
     this.#work.reports.tell();
     this.#work.setAlarm();
-    await this.#work.drainAndStop(drainMs);
+    await this.#work.stop();
     // A list would show for ever what nobody is left to tell of.
     if (this.#work.reports.due()) throw notTold();
     const last = transaction(this.ctx.storage, () =>

@@ -13,7 +13,7 @@ import { messageRow, progressRow } from "../testing/thread-rows-fixture.ts";
 const made: string[] = [];
 
 afterEach(async () => {
-  for (const id of made.splice(0)) await stub(id).destroy(0);
+  for (const id of made.splice(0)) await stub(id).destroy();
 });
 
 test("a turn whose outcome is on disk only ends: the model is not asked again", async () => {
@@ -99,7 +99,7 @@ test("a deletion that died half way is finished by the alarm, and meanwhile noth
 test("an object that was asked for a session that is not its own keeps nothing", async () => {
   const id = newId("sesn");
   expect(await stub(id).retrieve()).toMatchObject({ ok: false, code: "not_found" });
-  expect(await stub(id).destroy(0)).toMatchObject({ ok: false, code: "not_found" });
+  expect(await stub(id).destroy()).toMatchObject({ ok: false, code: "not_found" });
   await inside(id, async (sql, state) => {
     expect(sql.exec("SELECT name FROM sqlite_master WHERE name = 'state'").toArray()).toEqual([]);
     expect(await state.storage.getAlarm()).toBe(null);

@@ -57,7 +57,7 @@ test("GROW-06: a full session refuses a message and says what to do; all else of
   expect(unwrap(await stub(full).retrieve())).toMatchObject({ id: full });
   unwrap(await stub(other).send([message], undefined));
   expect(unwrap(await stub(full).archive())).toMatchObject({ archived_at: expect.any(String) });
-  for (const id of [full, other]) unwrap(await stub(id).destroy(0));
+  for (const id of [full, other]) unwrap(await stub(id).destroy());
 });
 
 test("a turn that fills its session is ended before its next model call, not by the database", async () => {

@@ -31,7 +31,7 @@ export const made: string[] = [];
 export function withExtractions(): void {
   withForkModel();
   afterEach(async () => {
-    for (const id of made.splice(0)) await stub(id).destroy(0);
+    for (const id of made.splice(0)) await stub(id).destroy();
   });
 }
 

@@ -31,7 +31,7 @@ export function withNotes(): void {
   withFetch((request) => model.handle(request));
   beforeEach(() => model.reset());
   afterEach(async () => {
-    for (const id of made) await stub(id).destroy(0);
+    for (const id of made) await stub(id).destroy();
     made.clear();
   });
 }

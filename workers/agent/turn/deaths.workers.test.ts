@@ -28,7 +28,7 @@ withFetch(async (request) => {
 });
 
 afterEach(async () => {
-  for (const id of made.splice(0)) await stub(id).destroy(0);
+  for (const id of made.splice(0)) await stub(id).destroy();
 });
 
 test("GROW-02: a turn that dies three times at one step ends with an error, and the session answers the next", {

@@ -21,7 +21,7 @@ const made: string[] = [];
 const HOUR_MS = 60 * 60 * 1000;
 
 afterEach(async () => {
-  for (const id of made.splice(0)) await stub(id).destroy(0);
+  for (const id of made.splice(0)) await stub(id).destroy();
 });
 
 test("an instance that is gone still waits: idle, the same calls, until the same time", async () => {

@@ -12,7 +12,7 @@ import {
   session,
   withExtractions,
 } from "../testing/extraction-life-fixture.ts";
-import { server } from "../testing/fork-model-fixture.ts";
+import { model, server } from "../testing/fork-model-fixture.ts";
 
 withExtractions();
 
@@ -35,6 +35,18 @@ test("a run that has stopped before its lease is given back is not waited for an
     await eventually(() => asked);
     await expect(background.drain(Date.now())).resolves.toBeUndefined();
     expect((await run).status).toBe("retry");
+  });
+});
+
+test("what was stopped for good begins nothing any more, whoever asks or waits", async () => {
+  const id = await session();
+  await inside(id, async (life) => {
+    endedTurn(life.sql, "I live in Turku.");
+    const background = createBackground({ ...life.ports(), waitUntil: () => {}, ended: () => {} });
+    await background.stop();
+    expect(await background.run(true)).toEqual({ status: "none" });
+    await background.drain(Date.now() + 5_000);
+    expect(model.requests).toEqual([]);
   });
 });
 

@@ -22,7 +22,7 @@ beforeEach(() => {
   vi.spyOn(Date, "now").mockImplementation(() => clock() + ahead);
 });
 afterEach(async () => {
-  for (const id of made.splice(0)) await stub(id).destroy(0);
+  for (const id of made.splice(0)) await stub(id).destroy();
   vi.mocked(Date.now).mockRestore();
 });
 

@@ -53,7 +53,7 @@ test("at rest nothing says what was taken back, and nothing deleted is back", {
     const id = await session();
     await inside(id, (life) => play(life, seed, sums));
     model.reset();
-    await stub(made.pop() ?? id).destroy(0);
+    await stub(made.pop() ?? id).destroy();
   }
   console.log(`last word, seed ${SEED}: ${CASES} cases, ${JSON.stringify(sums)}`);
   expect(sums.saved).toBeGreaterThan(CASES / 3);

@@ -40,8 +40,8 @@ it("tells what holds for a save: whose words, whose language, a true name, an ho
   expect(prompt).toMatch(/not remembered, neither it nor a hint/);
   expect(prompt).toMatch(/How to apply:.*where the user gave them/);
   expect(prompt).toMatch(/language of the user/);
-  expect(prompt).toMatch(/named after its subject/);
-  expect(prompt).toMatch(/edit it, and its name, description and line with it/);
+  expect(prompt).toMatch(/named by its subject/);
+  expect(prompt).toMatch(/edit it, and its description and line with it/);
   expect(prompt).toMatch(/say that you keep nothing/);
   expect(prompt).toMatch(/Grep for other mentions/);
 });

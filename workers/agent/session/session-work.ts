@@ -38,8 +38,8 @@ interface WorkSurroundings {
 }
 
 export interface SessionWork {
-  /** Starts what is due, if nothing runs. Never waits. */
-  startDue(): void;
+  /** Starts what is due, if nothing runs. Never waits. `asked`: what was lost was asked for just now. */
+  startDue(how?: { asked: boolean }): void;
   /** Sets the alarm to when something is next due. */
   setAlarm(): void;
   /** The alarm has fired. */
@@ -122,13 +122,13 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
   };
 
   /** True when the turn's end, or its pause, is on disk. Never throws. */
-  const runToEnd = async (turn: Turn, signal: AbortSignal): Promise<boolean> => {
+  const runToEnd = async (turn: Turn, signal: AbortSignal, asked: boolean): Promise<boolean> => {
     try {
       let outcome: LoopOutcome | undefined;
       try {
         const deaths = commit(() => startTurn(sql, turn, session.now()));
         // Else the watchdog would wake the session into the same end for ever.
-        if (deaths < STEP_DEATHS) outcome = await runTurn(session, turn, signal);
+        if (deaths < STEP_DEATHS) outcome = await runTurn(session, turn, signal, asked);
         else log("session.turn_given_up", { turn: turn.n, deaths });
       } catch (error) {
         if (around.state() === "gone") return false;
@@ -159,11 +159,11 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     }
   };
 
-  function startDue(): void {
+  function startDue({ asked } = { asked: false }): void {
     if (around.state() !== "alive") return;
     const turn = running ? undefined : currentTurn(sql);
     const due = turn && (turn.interrupted || (turn.resumeAt ?? 0) <= session.now());
-    if (turn && due) begin((signal) => runToEnd(turn, signal), turn);
+    if (turn && due) begin((signal) => runToEnd(turn, signal, asked), turn);
     else if (!running && compactionDue(sql)) begin(compactNow, undefined);
     background.notifyQueue();
     background.reports.tell();

@@ -19,14 +19,12 @@ import type { ClientEvent } from "../contract/client-events.ts";
 import type { NotesPage } from "../notes/notes-page.ts";
 import { notesPage, putNotes } from "../notes/notes-page.ts";
 import type { EventQuery } from "../rows/events.ts";
-import { appendEvent, eventsById, takeAppended } from "../rows/events.ts";
+import { appendEvent, takeAppended } from "../rows/events.ts";
 import { readExtraction } from "../rows/extraction-state.ts";
-import { earlierReply, keepReply } from "../rows/idempotency.ts";
 import type { NewMeta } from "../rows/meta.ts";
 import { readMeta, writeMeta } from "../rows/meta.ts";
 import { currentTurn } from "../rows/turns.ts";
 import { completeMeta } from "../setup/complete-meta.ts";
-import { requireSpace } from "../setup/space.ts";
 import type { Subscriber } from "../stream/subscription.ts";
 import { acceptEvent } from "../turn/accept-event.ts";
 import { interruptTurn, isPaused } from "../turn/pause-turn.ts";
@@ -39,6 +37,7 @@ import type { Created } from "./session-shape.ts";
 import { listedFixed, listedState, sessionShape } from "./session-shape.ts";
 import type { SessionWork } from "./session-work.ts";
 import { createSessionWork } from "./session-work.ts";
+import { takeEvents } from "./take-events.ts";
 
 export class Session extends DurableObject<AgentEnv> {
   readonly #sql = this.ctx.storage.sql;
@@ -47,6 +46,8 @@ export class Session extends DurableObject<AgentEnv> {
   /** From the first attempt on: one that fails is tried again, and nothing begins in between. */
   #deleting = false;
   #gone = false;
+  /** Events are taken in the order in which they came. */
+  #taking: Promise<unknown> = Promise.resolve();
   #madeWork: SessionWork | undefined;
 
   /** Makes the session, with its first events. Called again with the same id it changes nothing. */
@@ -75,26 +76,21 @@ export class Session extends DurableObject<AgentEnv> {
   /** Takes client events; the reply means that they are on disk. */
   send(events: ClientEvent[], request: RequestKey | undefined): Promise<Reply<string[]>> {
     return replyWith(() => {
-      this.#openToWrite();
-      const earlier = earlierReply(this.#sql, request);
-      if (earlier !== undefined) return eventsById(this.#sql, earlier.split(","));
-      // Who answers or interrupts a turn helps to end it.
-      if (events.some(({ type }) => type === "user.message")) {
-        requireSpace({ sql: this.#sql, settings: variablesOf(this.env) });
-      }
-      const stored = this.#commit(() => {
-        const now = Date.now();
-        const begun = this.#work.runningTurn();
-        const accepted = events.map((event, n) =>
-          acceptEvent(this.#sql, event, now, { place: `events.${n}`, begun }),
-        );
-        keepReply(this.#sql, request, accepted.map(({ id }) => id).join(","), now);
-        return accepted;
-      });
-      if (events.some((event) => event.type === "user.interrupt")) this.#work.interrupt();
-      this.#work.onRequest();
-      this.#work.startDue();
-      return stored.map((event) => event.json);
+      const taken = this.#taking.then(() =>
+        takeEvents(
+          {
+            sql: this.#sql,
+            env: this.env,
+            work: this.#work,
+            commit: (write) => this.#commit(write),
+            requireOpen: () => this.#openToWrite(),
+          },
+          events,
+          request,
+        ),
+      );
+      this.#taking = taken.catch(() => {});
+      return taken;
     });
   }
 

@@ -41,9 +41,12 @@ export interface TurnRef {
 const fixedOf = new WeakMap<readonly string[], number>();
 
 /** Opens it: the prompt is made with the first call, and is the same bytes ever after. */
-export async function openConversation(session: SessionContext): Promise<Conversation> {
+export async function openConversation(
+  session: SessionContext,
+  asked = false,
+): Promise<Conversation> {
   const { sql, env, settings } = session;
-  await session.settleLosses();
+  if (!asked) await session.settleLosses();
   const meta = readMeta(sql);
   const thread = mainThread(sql);
   const memory = turnMemory(env, meta, meta.id, meta.memory);

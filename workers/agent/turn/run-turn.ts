@@ -21,15 +21,16 @@ import { turnHooks } from "./turn-hooks.ts";
 
 /**
  * Runs a turn from where its rows say it is, to its end or to a pause. Throws only what is a defect
- * of ours; the caller ends the turn then.
+ * of ours; the caller ends the turn then. `asked`: what was lost was asked for just now.
  */
 export async function runTurn(
   session: SessionContext,
   turn: Turn,
   signal: AbortSignal,
+  asked: boolean,
 ): Promise<LoopOutcome> {
   await writeLanded(session.sql);
-  const of = await openConversation(session);
+  const of = await openConversation(session, asked);
   const { thread } = of;
   const state = readTurn(thread, turn.n);
   const hooks = turnHooks(session, of, turn, state, signal);

@@ -2,8 +2,8 @@
 // changed, and a copy is as old as its original: neither was news on the day that it came here.
 
 import type { Actor } from "../../../src/platform/objects/memdir-rpc.ts";
-import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import type { Content } from "./contents.ts";
+import { entryOf } from "./parsed.ts";
 
 /** A time before this is no memory's: clocks that were never set say 1970 or 1980. */
 const EARLIEST = Date.UTC(2000, 0, 1);
@@ -48,6 +48,6 @@ function originalTime(sql: SqlStorage, sha256: string): number | undefined {
 }
 
 function saidTime(bytes: Uint8Array, now: number): number | undefined {
-  const { modified } = parseEntry(new TextDecoder().decode(bytes));
+  const { modified } = entryOf(bytes);
   return modified !== undefined && modified >= EARLIEST && modified < now ? modified : undefined;
 }

@@ -1,8 +1,8 @@
 import type { MemoryHead, ScannedMemory } from "../../../src/platform/objects/memdir-rpc.ts";
-import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { sameKeys } from "../../../src/shared/memdir/same.ts";
 import { memoryType } from "../../../src/shared/memdir/types.ts";
+import { entryOf } from "./parsed.ts";
 
 export interface Head extends MemoryHead {
   /** Number of its version. */
@@ -124,7 +124,7 @@ export function aroundPath(sql: SqlStorage, path: string, except = ""): Head | u
 
 /** Stores a head in place of the one at its path; reads what a scan and a lookup need from the bytes. */
 export function putHead(sql: SqlStorage, head: Head, bytes: Uint8Array): void {
-  const entry = parseEntry(new TextDecoder().decode(bytes));
+  const entry = entryOf(bytes);
   const { type, name, description } = entry;
   const { about, said } = sameKeys(entry);
   sql.exec(

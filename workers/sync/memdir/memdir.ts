@@ -46,6 +46,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
   sizes: StoreSizes = sizesOf(this.env);
   /** The store that it holds, if it does: read once a wake. */
   #row = hasSchema(this.#sql) ? readStoreMeta(this.#sql) : undefined;
+  /** Made anew when the store's description changes. */
+  #dir: Directory | undefined;
   /** An alarm is set that has not run yet: another one later would put it off. */
   #due = false;
 
@@ -241,7 +243,8 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
 
   #directory(): Directory {
     const meta = this.#meta();
-    return {
+    if (this.#dir?.meta === meta && this.#dir.sizes === this.sizes) return this.#dir;
+    this.#dir = {
       sql: this.#sql,
       files: storeFiles(this.env.FILES, meta.prefix),
       spilled: storeFiles(this.env.FILES, historyPrefix(meta.owner, meta.id)),
@@ -258,6 +261,7 @@ export class Memdir extends DurableObject<SyncEnv> implements Rpc.MemdirStub {
       afterReply: this.#access.afterReply,
       later: () => this.#later(),
     };
+    return this.#dir;
   }
 
   #meta(): Rpc.StoreMeta {

@@ -2,12 +2,12 @@
 // its id and its history.
 
 import type { WriteRequest } from "../../../src/platform/objects/memdir-rpc.ts";
-import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { canonicalRelative } from "../../../src/shared/safety/path.ts";
 import type { Directory } from "./directory.ts";
 import type { Head } from "./heads.ts";
 import { headAt } from "./heads.ts";
+import { entryOf } from "./parsed.ts";
 
 /**
  * The memory that a session's new file replaces, by a line "replaces: old.md" in its frontmatter; or why
@@ -18,7 +18,7 @@ export function replacedBy(
   { path, bytes, actor }: Pick<WriteRequest, "path" | "bytes" | "actor">,
 ): { head: Head } | { problem: string } | undefined {
   if (actor.type !== "session" || path === INDEX_FILE) return undefined;
-  const { replaces } = parseEntry(new TextDecoder().decode(bytes));
+  const { replaces } = entryOf(bytes);
   if (replaces === undefined) return undefined;
   const named = canonicalRelative(replaces);
   const head =

@@ -1,12 +1,12 @@
 // Another memory that says the same, found in one pass over the heads: whatever their number, contents
 // are opened only where a key fits.
 
-import { parseEntry } from "../../../src/shared/memdir/entry.ts";
 import { INDEX_FILE } from "../../../src/shared/memdir/entrypoint.ts";
 import { sameIn, sameKeys } from "../../../src/shared/memdir/same.ts";
 import { bytesOf } from "./contents.ts";
 import type { Directory } from "./directory.ts";
 import { headAt } from "./heads.ts";
+import { entryOf } from "./parsed.ts";
 
 /** Memories that share a key and are opened to see; more of them would be somebody's game. */
 const OPENED_MOST = 8;
@@ -33,8 +33,4 @@ export function repeatOf(dir: Directory, path: string, bytes: Uint8Array): strin
       : `${row.path} says this already: its description is the same. Edit that file where something is new, leave it where nothing is, or describe yours so that nobody takes one for the other`;
   }
   return undefined;
-}
-
-function entryOf(bytes: Uint8Array) {
-  return parseEntry(new TextDecoder().decode(bytes));
 }

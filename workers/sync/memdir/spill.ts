@@ -6,7 +6,7 @@ import { errorName, log } from "../../../src/platform/log.ts";
 import { sideBySide } from "../../../src/shared/files/side-by-side.ts";
 import { SPILL_BATCH } from "../../../src/shared/limits/memory.ts";
 import { contentHere } from "./contents.ts";
-import type { Directory } from "./directory.ts";
+import type { Directory, StoreSizes } from "./directory.ts";
 
 /** What may move: no memory has it, and no redaction is about to delete it in R2. */
 const MOVABLE = `n NOT IN (SELECT content FROM heads)
@@ -17,9 +17,24 @@ interface Movable {
   sha256: string;
 }
 
+/**
+ * A save adds no more than this, in bytes: a content, its intent and its rows. A rewind or an import may
+ * add more; the size at which nothing new is taken is far away, and is looked at each time.
+ */
+const CHANGE_MOST = 1_000_000;
+/** Changes, by a store's sizes, after which it is looked at again: to ask costs as much as to write a row. */
+const far = new WeakMap<StoreSizes, number>();
+
 /** Whether contents are to move; the heads alone may be as large as that. */
 export function isSpillDue({ sql, sizes }: Directory): boolean {
-  return sql.databaseSize > sizes.spill && movable(sql, 1).length > 0;
+  const changes = far.get(sizes) ?? 0;
+  if (changes > 0) {
+    far.set(sizes, changes - 1);
+    return false;
+  }
+  const left = sizes.spill - sql.databaseSize;
+  far.set(sizes, Math.floor(Math.max(0, left) / CHANGE_MOST));
+  return left < 0 && movable(sql, 1).length > 0;
 }
 
 /** Moves one batch; true when nothing is left to move for now. */

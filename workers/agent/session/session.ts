@@ -76,19 +76,17 @@ export class Session extends DurableObject<AgentEnv> {
   /** Takes client events; the reply means that they are on disk. */
   send(events: ClientEvent[], request: RequestKey | undefined): Promise<Reply<string[]>> {
     return replyWith(() => {
-      const taken = this.#taking.then(() =>
-        takeEvents(
-          {
-            sql: this.#sql,
-            env: this.env,
-            work: this.#work,
-            commit: (write) => this.#commit(write),
-            requireOpen: () => this.#openToWrite(),
-          },
-          events,
-          request,
-        ),
-      );
+      const taken = this.#taking.then(() => {
+        this.#openToWrite();
+        const parts = {
+          sql: this.#sql,
+          env: this.env,
+          work: this.#work,
+          commit: <T>(write: () => T) => this.#commit(write),
+          requireOpen: () => this.#openToWrite(),
+        };
+        return takeEvents(parts, events, request);
+      });
       this.#taking = taken.catch(() => {});
       return taken;
     });

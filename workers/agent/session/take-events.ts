@@ -14,17 +14,16 @@ interface Taking {
   work: SessionWork;
   /** One transaction. */
   commit<T>(write: () => T): T;
-  /** Throws where the session takes nothing. */
+  /** Throws where the session takes nothing any more. */
   requireOpen(): void;
 }
 
-/** Takes client events, and starts what follows; the JSON of the events, once they are on disk. */
+/** Takes client events of an open session, and starts what follows; the JSON of the events, once they are on disk. */
 export async function takeEvents(
   { sql, env, work, commit, requireOpen }: Taking,
   events: readonly ClientEvent[],
   request: RequestKey | undefined,
 ): Promise<string[]> {
-  requireOpen();
   const earlier = earlierReply(sql, request);
   if (earlier !== undefined) return eventsById(sql, earlier.split(","));
   // Who answers or interrupts a turn helps to end it.

@@ -49,6 +49,8 @@ export interface LoopHooks {
    * model has just refused it because of its length.
    */
   prepare?: ((tooLong: boolean) => Promise<Prepared>) | undefined;
+  /** The model is about to be asked: false where the turn is to begin anew, with what it reads then. */
+  sending?: (() => Promise<boolean>) | undefined;
   /** Step 9: an answer and the results of its calls are on disk. Not awaited. */
   sampled?: (() => void) | undefined;
   /** Step 11: what joins the turn before its next model call. */
@@ -107,6 +109,7 @@ export async function* runLoop(
 
       // Step 8: the model answers; reads start as soon as their input is complete.
       yield { type: "request_started", model: call.model };
+      if ((await hooks.sending?.()) === false) return { reason: "paused", ms: 0 };
       const response = yield* callModel(ports, call.model, messages, signal);
       const { answer } = response;
       if (answer.status === "failed") {

@@ -9,6 +9,8 @@ import type { Message } from "../thread/messages.ts";
 export interface TurnHook extends StepHook {
   /** Steps 1 to 7, before each model call. The first hook that is not ready decides. */
   prepare?: ((tooLong: boolean) => Promise<Prepared>) | undefined;
+  /** The model is about to be asked: false where the turn is to begin anew. */
+  sending?: (() => Promise<boolean>) | undefined;
   /** Step 9. Not awaited, never throws. */
   sampled?: (() => void) | undefined;
   /** Step 11: the messages that join the turn. `messages`: the history up to now. */
@@ -31,6 +33,10 @@ export function loopHooks(hooks: readonly TurnHook[]): LoopHooks {
         messages = prepared?.messages ?? messages;
       }
       return { status: "ready", messages };
+    },
+    async sending() {
+      for (const hook of hooks) if ((await hook.sending?.()) === false) return false;
+      return true;
     },
     sampled() {
       for (const hook of hooks) hook.sampled?.();

@@ -34,6 +34,7 @@ import { filesNamed } from "../../../src/shared/thread/messages.ts";
 import type { View } from "../../../src/shared/thread/view.ts";
 import { sentMessages, show } from "../../../src/shared/thread/view.ts";
 import { compactionError } from "../contract/session-errors.ts";
+import { erasures } from "../rows/erasures.ts";
 import { appendEvent } from "../rows/events.ts";
 import { readNotes, rebaseNotes } from "../rows/notes.ts";
 import { forgetShown } from "../rows/recalls.ts";
@@ -58,12 +59,13 @@ const DOUBT = 1 / 4;
 
 /**
  * Makes the conversation fit before a model call: leaves out what can be had again, then compacts,
- * then refuses. `tooLong`: the model has just refused it, whatever the figures say.
+ * then refuses. `tooLong`: the model has just refused it, whatever the figures say. `before`: the
+ * erasures when it was opened.
  */
 export async function prepareContext(
   session: SessionContext,
   of: Fitting,
-  tooLong: boolean,
+  { tooLong, before }: { tooLong: boolean; before: number },
   signal: AbortSignal,
 ): Promise<Prepared> {
   const { thread, limits } = of;
@@ -80,6 +82,9 @@ export async function prepareContext(
     return { status: "refused", failure: tooLarge(of, tokens) };
   }
   if (tooLong || requested || due) {
+    // Nothing that is erased by now goes into a summary: the turn begins anew with what it reads then.
+    await session.settleLosses();
+    if (erasures(session.sql) !== before) return { status: "paused", ms: 0 };
     const trigger = tooLong ? "too_long" : requested ? "manual" : "auto";
     const status = await compactNow(session, of, trigger, tokens, signal);
     if (status === "compacted") {

@@ -12,6 +12,7 @@ import { defineState } from "../../../src/platform/state.ts";
 import { lastEntry } from "../../../src/platform/threads/entries.ts";
 import { readPrompt } from "../../../src/platform/threads/prompt.ts";
 import { sha256Hex } from "../../../src/shared/files/digest.ts";
+import { countErasure } from "../rows/erasures.ts";
 import { lastSeq } from "../rows/events.ts";
 import { readMeta } from "../rows/meta.ts";
 import { readShown } from "../rows/recalls.ts";
@@ -24,17 +25,10 @@ const cursorSchema = z.object({ version: z.number(), redaction: z.number() });
 
 /** Up to where this session knows what was lost; null before its first turn. */
 const known = defineState<LossCursor | null>("losses", cursorSchema.nullable(), null);
-/** How often something was erased in its rows. */
-const erased = defineState("erasures", z.number(), 0);
 /** Deletions that the model is yet to be told, by path relative to the directory. */
 const untold = defineState("untold deletions", z.array(z.string()), []);
 
 type Asking = Pick<SessionContext, "sql" | "env" | "commit" | "notes">;
-
-/** How often something was erased in this session: who read its rows before the last time reads them again. */
-export function erasures(sql: SqlStorage): number {
-  return erased.read(sql);
-}
 
 /** Deletions that are to be told. */
 export function untoldDeletions(sql: SqlStorage): readonly string[] {
@@ -131,7 +125,7 @@ async function eraseCopies(session: Asking, { redacted }: Losses): Promise<boole
     session.notes.stop();
     session.commit(() => {
       for (const change of changes) change();
-      erased.write(sql, erased.read(sql) + 1);
+      countErasure(sql);
     });
     return true;
   }

@@ -15,7 +15,7 @@ import { STEP_DEATHS } from "../../../src/shared/limits/turn.ts";
 import type { FailureKind } from "../../../src/shared/loop/model.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { Tool } from "../../../src/shared/loop/tool.ts";
-import { erasures } from "../erasing/settle-losses.ts";
+import { erasures } from "../rows/erasures.ts";
 import type { Run } from "../rows/runs.ts";
 import { forgetDeaths, isUnfinished, unfinishedRun } from "../rows/runs.ts";
 import { FORK_TURN } from "../rows/session-threads.ts";

@@ -38,8 +38,8 @@ interface WorkSurroundings {
 }
 
 export interface SessionWork {
-  /** Starts what is due, if nothing runs. Never waits. `asked`: what was lost was asked for just now. */
-  startDue(how?: { asked: boolean }): void;
+  /** Starts what is due, if nothing runs. Never waits. `asked`: the question what was lost, if it was put. */
+  startDue(asked?: Promise<void>): void;
   /** Sets the alarm to when something is next due. */
   setAlarm(): void;
   /** The alarm has fired. */
@@ -122,7 +122,11 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
   };
 
   /** True when the turn's end, or its pause, is on disk. Never throws. */
-  const runToEnd = async (turn: Turn, signal: AbortSignal, asked: boolean): Promise<boolean> => {
+  const runToEnd = async (
+    turn: Turn,
+    signal: AbortSignal,
+    asked?: Promise<void>,
+  ): Promise<boolean> => {
     try {
       let outcome: LoopOutcome | undefined;
       try {
@@ -159,7 +163,7 @@ export function createSessionWork(around: WorkSurroundings): SessionWork {
     }
   };
 
-  function startDue({ asked } = { asked: false }): void {
+  function startDue(asked?: Promise<void>): void {
     if (around.state() !== "alive") return;
     const turn = running ? undefined : currentTurn(sql);
     const due = turn && (turn.interrupted || (turn.resumeAt ?? 0) <= session.now());

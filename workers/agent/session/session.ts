@@ -46,8 +46,6 @@ export class Session extends DurableObject<AgentEnv> {
   /** From the first attempt on: one that fails is tried again, and nothing begins in between. */
   #deleting = false;
   #gone = false;
-  /** Events are taken in the order in which they came. */
-  #taking: Promise<unknown> = Promise.resolve();
   #madeWork: SessionWork | undefined;
 
   /** Makes the session, with its first events. Called again with the same id it changes nothing. */
@@ -76,19 +74,13 @@ export class Session extends DurableObject<AgentEnv> {
   /** Takes client events; the reply means that they are on disk. */
   send(events: ClientEvent[], request: RequestKey | undefined): Promise<Reply<string[]>> {
     return replyWith(() => {
-      const taken = this.#taking.then(() => {
-        this.#openToWrite();
-        const parts = {
-          sql: this.#sql,
-          env: this.env,
-          work: this.#work,
-          commit: <T>(write: () => T) => this.#commit(write),
-          requireOpen: () => this.#openToWrite(),
-        };
-        return takeEvents(parts, events, request);
-      });
-      this.#taking = taken.catch(() => {});
-      return taken;
+      this.#openToWrite();
+      const commit = <T>(write: () => T) => this.#commit(write);
+      return takeEvents(
+        { sql: this.#sql, env: this.env, work: this.#work, commit },
+        events,
+        request,
+      );
     });
   }
 

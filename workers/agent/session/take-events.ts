@@ -14,24 +14,24 @@ interface Taking {
   work: SessionWork;
   /** One transaction. */
   commit<T>(write: () => T): T;
-  /** Throws where the session takes nothing any more. */
-  requireOpen(): void;
 }
 
 /** Takes client events of an open session, and starts what follows; the JSON of the events, once they are on disk. */
-export async function takeEvents(
-  { sql, env, work, commit, requireOpen }: Taking,
+export function takeEvents(
+  { sql, env, work, commit }: Taking,
   events: readonly ClientEvent[],
   request: RequestKey | undefined,
-): Promise<string[]> {
+): string[] {
   const earlier = earlierReply(sql, request);
   if (earlier !== undefined) return eventsById(sql, earlier.split(","));
   // Who answers or interrupts a turn helps to end it.
+  let asked: Promise<void> | undefined;
   if (events.some(({ type }) => type === "user.message")) {
     requireSpace({ sql, settings: variablesOf(env) });
-    // Before anything is written: what a turn begins with is one write to the disk, without a wait in it.
-    await work.settleLosses();
-    requireOpen();
+    // Before anything is written: what goes out after that waits for the disk.
+    asked = work.settleLosses();
+    // Whoever needs the answer waits for it.
+    asked.catch(() => {});
   }
   const stored = commit(() => {
     const now = Date.now();
@@ -44,6 +44,6 @@ export async function takeEvents(
   });
   if (events.some((event) => event.type === "user.interrupt")) work.interrupt();
   work.onRequest();
-  work.startDue({ asked: true });
+  work.startDue(asked);
   return stored.map((event) => event.json);
 }

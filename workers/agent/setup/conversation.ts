@@ -40,13 +40,16 @@ export interface TurnRef {
 /** By the prompt: a session's tools never change either. */
 const fixedOf = new WeakMap<readonly string[], number>();
 
-/** Opens it: the prompt is made with the first call, and is the same bytes ever after. */
+/**
+ * Opens it, without what is erased by now; a turn looks after that itself, when its model is asked. The
+ * prompt is made with the first call, and is the same bytes ever after.
+ */
 export async function openConversation(
   session: SessionContext,
-  asked = false,
+  as?: "turn",
 ): Promise<Conversation> {
   const { sql, env, settings } = session;
-  if (!asked) await session.settleLosses();
+  if (as !== "turn") await session.settleLosses();
   const meta = readMeta(sql);
   const thread = mainThread(sql);
   const memory = turnMemory(env, meta, meta.id, meta.memory);

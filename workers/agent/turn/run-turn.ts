@@ -21,19 +21,19 @@ import { turnHooks } from "./turn-hooks.ts";
 
 /**
  * Runs a turn from where its rows say it is, to its end or to a pause. Throws only what is a defect
- * of ours; the caller ends the turn then. `asked`: what was lost was asked for just now.
+ * of ours; the caller ends the turn then. `asked`: the question what was lost, where it was put already.
  */
 export async function runTurn(
   session: SessionContext,
   turn: Turn,
   signal: AbortSignal,
-  asked: boolean,
+  asked: Promise<void> | undefined,
 ): Promise<LoopOutcome> {
   await writeLanded(session.sql);
-  const of = await openConversation(session, asked);
+  const of = await openConversation(session, "turn");
   const { thread } = of;
   const state = readTurn(thread, turn.n);
-  const hooks = turnHooks(session, of, turn, state, signal);
+  const hooks = turnHooks(session, of, turn, state, signal, asked);
   // A turn whose last step is on disk only ends.
   let { outcome } = readProgress(thread, turn.n);
   try {

@@ -23,7 +23,7 @@ import { savedHook } from "./saved-hook.ts";
  * progress     record                       forgets deaths: the turn has come further
  * subrequests  prepare                      pauses a turn before the platform's limit
  * space        prepare                      ends a turn before the object is full
- * losses       joining, prepare, record     what others deleted is told, what they redacted is in no request
+ * losses       joining, prepare, sending    what others deleted is told, what they redacted is in no request
  * context      prepare, record              makes the conversation fit, keeps account of its size
  * events       record, preview              what clients are told
  * saved        record, ended                events of saved memories; heals the index after the loop
@@ -42,6 +42,7 @@ export function turnHooks(
   turn: Turn,
   state: TurnState,
   signal: AbortSignal,
+  asked: Promise<void> | undefined,
 ): TurnHook[] {
   const { meta, memory } = of;
   const resumed = state.iteration > 0;
@@ -49,7 +50,7 @@ export function turnHooks(
     progressHook(() => changeTurn(session.sql, turn.n, { deaths: 0 })),
     subrequestsHook(session.subrequests),
     spaceHook(session),
-    lossesHook(session, of),
+    lossesHook(session, of, asked),
     contextHook(session, { ...of, turn }, signal),
     eventsHook(session, turn),
     memory && savedHook(session, turn, memory, resumed),

@@ -101,7 +101,7 @@ function blocksOf(body: unknown): Block[] {
 /** What people and we say; not the tasks, which name the tag to speak of it. */
 function textsOf(body: unknown): string[] {
   return blocksOf(body).flatMap(({ type, text = "" }) =>
-    type === "text" && !text.startsWith("This is not from the user") ? [text] : [],
+    type === "text" && !text.includes("This is not from the user") ? [text] : [],
   );
 }
 

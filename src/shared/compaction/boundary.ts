@@ -19,7 +19,7 @@ export function summaryTask(time: string): Message {
   return { role: "user", content: [{ type: "text", text }] };
 }
 
-const SUMMARY_TASK = `This is not from the user. The conversation is about to be shortened: what you write now takes the place of everything before its newest messages, and you will go on from it alone.
+const SUMMARY_TASK = `<system-reminder>This is not from the user.</system-reminder> The conversation is about to be shortened: what you write now takes the place of everything before its newest messages, and you will go on from it alone.
 
 Write the summary and nothing else. Call no tool, do no work, answer no question. Say under these headings:
 ## What the user wants

@@ -1,3 +1,4 @@
+import { BACKGROUND } from "../fork/background.ts";
 import { NAMED_CHARACTERS } from "../limits/extraction.ts";
 import { INDEX_FILE } from "../memdir/entrypoint.ts";
 import type { MemoryType } from "../memdir/types.ts";
@@ -41,7 +42,7 @@ const DESCRIPTION_CHARACTERS = 150;
  */
 export function extractionPrompt(task: ExtractionTask): string {
   const { directory, from, known, iterations, time } = task;
-  return `This is not from the user: you now run in the background, and nobody reads your answer.
+  return `${BACKGROUND}
 
 Look at the conversation from this message of the user on (${placeOf(from.fromEnd)}) and save what will still matter in later sessions, by the rules of the memory section:
 ${beginning("look_from", from.words)}

@@ -16,7 +16,7 @@ export function memoryPrompt(directory: string, index: IndexText): string {
   const shown = index === undefined || index.trim() === "" ? "" : cutIndex(index).text;
   const state =
     shown === ""
-      ? "The index was empty when this session began:"
+      ? "The index was empty when this session began, or there was none (Write makes it):"
       : "The index as it was when this session began:";
   return `${instructions(directory)}\n\n${state}\n${fence("memory_index", path, shown)}`;
 }

@@ -1,3 +1,4 @@
+import { BACKGROUND } from "../fork/background.ts";
 import { NOTES_SECTION_TOKENS, NOTES_TOKENS } from "../limits/notes.ts";
 import { fence } from "../safety/fence.ts";
 import { textTokens } from "../thread/tokens.ts";
@@ -17,7 +18,7 @@ const DEFAULT_LIMITS = { sectionTokens: NOTES_SECTION_TOKENS, tokens: NOTES_TOKE
  * that they count as read for Edit. `time`: the time now, in words.
  */
 export function notesPrompt(notes: string, iterations: number, time: string): string {
-  return `This is not from the user: you now run in the background, and nobody reads your answer.
+  return `${BACKGROUND}
 
 Bring the notes on this conversation up to date. They are the file \`${NOTES_PATH}\` and stand below, whole: do not read it. When the conversation becomes too long they are what is left of it, so write down what somebody needs to go on without it.
 - Edit is the one tool that works now, and \`${NOTES_PATH}\` the one file. You have ${iterations} steps: make all edits in one answer, then stop.

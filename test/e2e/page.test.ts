@@ -3,6 +3,8 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath } from "../../dev/chromium.ts";
+import { toldOf } from "./extraction-fixture.ts";
+import { autoMemory, memoryText } from "./memory-fixture.ts";
 import { startTestService, type TestService } from "./service.ts";
 
 const executablePath = chromiumPath();
@@ -156,6 +158,41 @@ describe.skipIf(executablePath === undefined)("the page", () => {
     expect(await storedDog()).toBeUndefined();
     // The browser itself tells of the two refusals.
     expect(problems.filter((text) => !text.includes("409"))).toEqual([]);
+  });
+
+  test("TRUTH-01: what a person deletes on the page is not brought back by a fork that still runs", async () => {
+    await newSession();
+    await page.getByTestId("memory-tab").click();
+    await say("Remember that the dog is called Rex");
+    const dog = page.getByTestId("memory-file").filter({ hasText: "dog" });
+    await dog.click();
+    const text = memoryText("Dog", "the dog is called Rex and swims", "user");
+    const session = (await page.evaluate(() => location.hash)).replace("#session=", "");
+    const { directory } = await autoMemory(await service.client(), session);
+    const write = (name: string, content: string) => ({
+      name: "Write",
+      input: { file_path: `${directory}/${name}`, content },
+    });
+    const match = { session, purpose: "extraction" } as const;
+    const file = (await dog.textContent())?.match(/[\w-]+\.md/)?.[0] ?? "";
+    service.model.enqueue({ match, delayMs: 2_500, tools: [write(file, text)] });
+    service.model.enqueue({ match, text: "Done." });
+    await say("Rex likes to swim, by the way.");
+    const asked = () =>
+      service.model.requests.some(
+        ({ headers }) =>
+          headers["x-memdir-session"] === session && headers["x-memdir-purpose"] === "extraction",
+      );
+    await expect.poll(asked, { timeout: 10_000 }).toBe(true);
+    await inMemory("file-delete").click();
+    await inMemory("file-delete").click();
+    await dog.waitFor({ state: "detached" });
+    await expect
+      .poll(async () => JSON.stringify(await toldOf(await service.client(), session)), {
+        timeout: 20_000,
+      })
+      .toMatch(/it was deleted or moved by somebody else/);
+    expect(await storedDog()).toBeUndefined();
   });
 
   test("whoever has no valid token is told where one comes from", async () => {

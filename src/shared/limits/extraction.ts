@@ -32,3 +32,5 @@ export const QUEUE_DELAY_MOST_S = 15 * 60;
 export const FORK_LOG_CALLS = 500;
 /** How long a queue message waits for the run that it started, in milliseconds; the run goes on either way. */
 export const EXTRACT_REPLY_MS = 2_000;
+/** Turns after those of a run that are looked at for what the user said later, the newest. */
+export const LATER_TURNS = 100;

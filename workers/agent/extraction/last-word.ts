@@ -4,6 +4,7 @@
 import { MemdirError } from "../../../src/shared/errors.ts";
 import { unheardRefusal } from "../../../src/shared/extraction/later-words.ts";
 import type { FileStore } from "../../../src/shared/files/store.ts";
+import { LATER_TURNS } from "../../../src/shared/limits/extraction.ts";
 import type { StepHook } from "../../../src/shared/loop/steps.ts";
 import type { Run } from "../rows/runs.ts";
 import { changeStart, unfinishedRun } from "../rows/runs.ts";
@@ -29,7 +30,9 @@ export function lastWord(sql: SqlStorage, run: Run, files: FileStore): LastWord 
     const start = unfinishedRun(sql, "extraction")?.start;
     const newest = newestTurn(sql);
     if (!start || newest <= start.heard) return;
-    const later = turnsAfter(sql, start.told).map((turn) => textOf(userWords(sql, turn)));
+    const later = turnsAfter(sql, start.told, LATER_TURNS).map((turn) =>
+      textOf(userWords(sql, turn)),
+    );
     telling = newest;
     const words = later.length > 0 ? later : undefined;
     throw new MemdirError("invalid_request", unheardRefusal(path, words), path);

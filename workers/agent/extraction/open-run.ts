@@ -10,6 +10,7 @@ import { extractionPrompt } from "../../../src/shared/extraction/prompt.ts";
 import {
   EXTRACTION_ITERATIONS,
   LATER_IN_TASK_CHARACTERS,
+  LATER_TURNS,
 } from "../../../src/shared/limits/extraction.ts";
 import { SCAN_FILES } from "../../../src/shared/limits/memory.ts";
 import { timeInWords } from "../../../src/shared/text/local-time.ts";
@@ -94,17 +95,36 @@ export async function openRun(
  */
 function shownTurns(sql: SqlStorage, of: Extracted, { first, last }: Batch) {
   const ended = (currentTurn(sql)?.n ?? newestTurn(sql) + 1) - 1;
+  // What waits for a model that is out may be thousands of turns: they are not read to learn that.
+  if (ended > last && !areFew(sql, { first, last: ended }, of.limits.compactAt)) {
+    return { prefix: forkPrefix(of, { upToTurn: last, fromTurn: first }), shownTo: last };
+  }
   const all = forkPrefix(of, { upToTurn: Math.max(ended, last), fromTurn: first });
   if (all.whole || ended <= last) return { prefix: all, shownTo: Math.max(ended, last) };
   return { prefix: forkPrefix(of, { upToTurn: last, fromTurn: first }), shownTo: last };
 }
 
+/** Whether these turns have no more than so many tokens, by their own count. */
+function areFew(sql: SqlStorage, { first, last }: Batch, most: number): boolean {
+  const rows = sql
+    .exec<{ tokens: number }>(
+      "SELECT tokens FROM turns WHERE n >= ? AND n <= ? ORDER BY n LIMIT ?",
+      first,
+      last,
+      LATER_TURNS,
+    )
+    .toArray();
+  const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
+  return rows.length < LATER_TURNS && tokens <= most;
+}
+
 /** What the user said after these turns, where the task has room for it: else a write learns it. */
 function laterIn(sql: SqlStorage, shownTo: number): { heard: number; later: string[] } {
-  const turns = turnsAfter(sql, shownTo);
+  const turns = turnsAfter(sql, shownTo, LATER_TURNS);
   const later = turns.map((turn) => textOf(userWords(sql, turn)));
   const characters = later.reduce((sum, { length }) => sum + length, 0);
-  if (characters > LATER_IN_TASK_CHARACTERS) return { heard: shownTo, later: [] };
+  if (characters > LATER_IN_TASK_CHARACTERS || turns.length === LATER_TURNS)
+    return { heard: shownTo, later: [] };
   return { heard: turns.at(-1)?.n ?? shownTo, later };
 }
 

@@ -84,9 +84,14 @@ export function newestTurn(sql: SqlStorage): number {
   return sql.exec<{ n: number }>("SELECT ifnull(max(n), 0) AS n FROM turns").one().n;
 }
 
-/** The turns after one, in their order, whatever became of them. */
-export function turnsAfter(sql: SqlStorage, n: number): Turn[] {
-  return [...sql.exec<Row>(`SELECT ${COLUMNS} FROM turns WHERE n > ? ORDER BY n`, n)].map(turnOf);
+/** The newest turns after one, at most so many, in their order, whatever became of them. */
+export function turnsAfter(sql: SqlStorage, n: number, most: number): Turn[] {
+  const rows = sql.exec<Row>(
+    `SELECT ${COLUMNS} FROM turns WHERE n > ? ORDER BY n DESC LIMIT ?`,
+    n,
+    most,
+  );
+  return [...rows].map(turnOf).toReversed();
 }
 
 /** When the user sent a turn's message, in milliseconds. */
